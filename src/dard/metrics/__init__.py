@@ -1,0 +1,1 @@
+"""Distances between rewards: plan the queries, evaluate them, reduce them to an estimate."""

@@ -1,0 +1,138 @@
+"""Run a plan: evaluate its blocks, in any number of threads, and merge their moments in order."""
+
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from dard.core.callables import BoundReward
+from dard.core.comoments import Pairs
+from dard.core.moments import BlockMoments, GroupMoments, runs
+from dard.metrics.evaluate import Values, evaluate
+from dard.metrics.plan import Plan
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """What a plan's blocks add up to.
+
+    Attributes
+    ----------
+    moments : GroupMoments or BlockMoments
+        Of the canonical rewards.
+    raw : GroupMoments
+        Of the raw rewards, in one group: their variance is compared with the canonical one.
+    square : array, shape (rewards,)
+        Sum over transitions of the mean square of the summed terms.
+    precision : array, shape (rewards,)
+    queries : int
+        Evaluations of each reward.
+    """
+
+    moments: GroupMoments | BlockMoments
+    raw: GroupMoments
+    square: np.ndarray
+    precision: np.ndarray
+    queries: int
+
+    def merged(self, other: "Reduced") -> "Reduced":
+        """Return the sums of both."""
+        return Reduced(
+            self.moments.merged(other.moments),  # type: ignore[arg-type]
+            self.raw.merged(other.raw),
+            self.square + other.square,
+            np.maximum(self.precision, other.precision),
+            self.queries + other.queries,
+        )
+
+
+def reduce_plan(
+    plan: Plan,
+    rewards: Sequence[BoundReward],
+    pairs: Pairs,
+    *,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> Reduced:
+    """Return the merged moments of all blocks.
+
+    Blocks are independent and merged in the order of their numbers, so that the result has the
+    same bits for any number of workers.
+    """
+    total: Reduced | None = None
+
+    def one(number: int) -> Reduced:
+        return _reduce_block(plan, number, rewards, pairs)
+
+    for done, part in enumerate(in_order(one, range(plan.blocks), workers), start=1):
+        total = part if total is None else total.merged(part)
+        if progress is not None:
+            progress(done, plan.blocks)
+    assert total is not None
+    return total
+
+
+def in_order(
+    function: Callable[[Item], Result], items: Sequence[Item], workers: int
+) -> Iterator[Result]:
+    """Yield ``function(item)`` for each item in order, a few items ahead in threads."""
+    if workers == 1:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        queue, remaining = deque[Future[Result]](), iter(items)
+        try:
+            for item in itertools.islice(remaining, 2 * workers):
+                queue.append(pool.submit(function, item))
+            while queue:
+                result = queue.popleft().result()
+                for item in itertools.islice(remaining, 1):
+                    queue.append(pool.submit(function, item))
+                yield result
+        finally:
+            for future in queue:
+                future.cancel()
+
+
+def _reduce_block(plan: Plan, number: int, rewards: Sequence[BoundReward], pairs: Pairs) -> Reduced:
+    block = plan.block(number)
+    values = evaluate(block, rewards, plan.replicates)
+    n = len(block.index)
+    scale = _scale(values, block.centres)
+    groups = plan.groups.labels(block.index)
+    margins = plan.centre_groups(number)
+    moments: GroupMoments | BlockMoments
+    if margins is None or block.centres is None:
+        moments = GroupMoments.of(values.canonical, groups, plan.groups.count, scale, pairs)
+    else:
+        moments = BlockMoments.of(
+            values.canonical, block.centres, groups, (*margins, plan.groups.count), scale, pairs
+        )
+    nothing = Pairs(len(rewards), *np.zeros((2, 0), np.int64))
+    one_group = np.zeros(n, np.int64)
+    raw = GroupMoments.of(values.raw[None], one_group, 1, np.ones(len(rewards)), nothing)
+    return Reduced(moments, raw, n * values.square, values.precision, block.queries)
+
+
+def _scale(values: Values, centres: np.ndarray | None) -> np.ndarray:
+    """Return each reward's standard deviation in the block, or 1 where there is only rounding.
+
+    Deviations are from the means that moments are centred on: only then have rewards that are
+    equal up to shaping scales of exactly the ratio of the rewards.
+    """
+    canonical = values.canonical
+    starts = np.zeros(1, np.int64) if centres is None else runs(centres)[1]
+    sizes = np.diff(starts, append=canonical.shape[1])
+    means = np.add.reduceat(canonical, starts, axis=1) / sizes[:, None]
+    centred = canonical - np.repeat(means, sizes, axis=1)
+    deviation = np.sqrt((centred**2).mean(axis=(0, 1)))
+    rounding = 4 * values.precision * np.sqrt(values.square)
+    return np.where(deviation > rounding, deviation, 1.0)
