@@ -1,0 +1,1 @@
+"""What every other room builds on: transitions, errors, arrays, random streams, moments."""

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import array_api_compat as compat
+import array_api_compat.numpy
 import numpy as np
 
 from dard.core.errors import DataError
@@ -29,6 +30,8 @@ def library_of(array: Any) -> str | None:
 
 def namespace(*arrays: Any) -> Any:
     """Return the array API namespace that all `arrays` share."""
+    if all(isinstance(array, np.ndarray) for array in arrays):
+        return array_api_compat.numpy
     return compat.array_namespace(*arrays)
 
 
@@ -80,7 +83,7 @@ def device_kind(array: Any) -> str:
         return array.device.type
     if library == "jax":
         device = next(iter(array.devices()))
-        return {"gpu": "cuda"}.get(device.platform, device.platform)
+        return "cuda" if device.platform == "gpu" else device.platform
     return "cpu"
 
 

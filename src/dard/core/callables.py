@@ -29,13 +29,17 @@ class BoundReward:
     placement: Placement
 
     def __call__(self, state: Any, action: Any, next_state: Any) -> Any:
-        """Return the values, shape (n,), of inputs that are placed already."""
-        inputs = [read_only(array) for array in (state, action, next_state)]
-        versions = [getattr(array, "_version", None) for array in inputs]
-        with no_gradients():
-            values = self.function(*inputs)
-        if versions != [getattr(array, "_version", None) for array in inputs]:
-            raise RewardError(f"reward {self.name!r} writes into its inputs; it must not")
+        """Return the values, shape (n,), of inputs that are placed, and read-only, already."""
+        if self.placement.library != "torch":
+            values = self.function(state, action, next_state)
+        else:
+            inputs = (state, action, next_state)
+            # PyTorch counts in-place writes; nothing else could stop or show them.
+            versions = [array._version for array in inputs]
+            with no_gradients():
+                values = self.function(*inputs)
+            if versions != [array._version for array in inputs]:
+                raise RewardError(f"reward {self.name!r} writes into its inputs; it must not")
         return _one_per_row(values, int(state.shape[0]), self.name)
 
 
@@ -69,7 +73,7 @@ def failure(what: str, error: BaseException) -> str:
 
 def _probe_values(bound: BoundReward, probe: Transitions) -> np.ndarray:
     inputs = (bound.placement.put(x) for x in (probe.state, probe.action, probe.next_state))
-    return arrays.to_numpy(bound(*inputs))
+    return arrays.to_numpy(bound(*map(read_only, inputs)))
 
 
 def _check_repeatable(first: np.ndarray, second: np.ndarray, name: str) -> None:
@@ -92,7 +96,9 @@ def _one_per_row(values: Any, rows: int, name: str) -> Any:
                 f"an array of {rows} real numbers"
             )
     shape = tuple(values.shape)
-    if shape not in ((rows,), (rows, 1)):
+    if shape == (rows,):
+        return values
+    if shape != (rows, 1):
         raise RewardError(
             f"reward {name!r} returned shape {shape} for {rows} transitions; expected ({rows},) "
             f"or ({rows}, 1): rewards are called on whole batches"

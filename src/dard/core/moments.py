@@ -6,7 +6,7 @@ be evaluated anywhere; both return the total and the leave-one-out :class:`Comom
 """
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -16,9 +16,12 @@ from dard.core.comoments import Comoments, Pairs, Rescaling, columns, products
 class Moments(Protocol):
     """What an estimate needs of accumulated moments."""
 
-    scale: np.ndarray
+    @property
+    def scale(self) -> np.ndarray:
+        """What each reward was divided by."""
+        ...
 
-    def merged(self, other: "Moments") -> "Moments":
+    def merged(self, other: Self) -> Self:
         """Return the moments of both samples together."""
         ...
 

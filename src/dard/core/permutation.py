@@ -1,6 +1,7 @@
 """A random permutation of 0..n-1 that needs no memory and can be read at any position."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -31,12 +32,15 @@ class KeyedPermutation:
             item[outside] = self._network(item[outside])
         return item.astype(np.int64)
 
+    @cached_property
+    def _keys(self) -> np.ndarray:
+        return stream(self.seed, "permutation").integers(0, 2**64, _ROUNDS, np.uint64)
+
     def _network(self, item: np.ndarray) -> np.ndarray:
         half = max(1, ((self.size - 1).bit_length() + 1) // 2)
         shift, mask = np.uint64(half), np.uint64(2**half - 1)
-        keys = stream(self.seed, "permutation").integers(0, 2**64, _ROUNDS, np.uint64)
         left, right = item >> shift, item & mask
-        for key in keys:
+        for key in self._keys:
             left, right = right, left ^ (_mixed(right ^ key) & mask)
         return (left << shift) | right
 

@@ -20,6 +20,14 @@ class Placement:
     device: Any = None
     dtype: Any = None
 
+    @property
+    def on_host(self) -> bool:
+        """Whether arrays here are in the processor's own memory."""
+        if self.library == "jax":
+            jax: Any = arrays.imported("jax")
+            return jax.default_backend() == "cpu"
+        return self.device is None or self.device.type == "cpu"
+
     def put(self, array: Any) -> Any:
         """Return `array` here; without a copy where memory can be shared safely."""
         source = arrays.library_of(array)

@@ -151,8 +151,8 @@ def compare(
     >>> rewards = {"x": lambda s, a, s2: s[:, 0], "cube": lambda s, a, s2: s[:, 0] ** 3}
     >>> print(dard.compare(rewards, data, dard.Pearson()))
     Pearson   x              cube
-    x         0              0.3261 ± 0.013
-    cube      0.3261 ± 0.013 0
+    x         0              0.2864 ± 0.013
+    cube      0.2864 ± 0.013 0
     """
     if len(rewards) < 2:
         raise ConfigurationError(f"{len(rewards)} reward given; a comparison needs at least two")

@@ -259,10 +259,11 @@ class DARDPlan:
         _check_shape(result, tuple(inputs[0].shape), _MODEL)
         finite = xp.isfinite(result)
         if not bool(xp.all(finite)):
-            host = arrays.to_numpy(finite).reshape((2 * outer * m, -1)).all(axis=1)
+            host = arrays.to_numpy(finite).reshape((2 * outer * m, -1))
+            bad = len(host) - int(np.count_nonzero(host.all(axis=1)))
             raise TransitionModelError(
-                f"{_MODEL} returned NaN or infinity for {int((~host).sum())} of {len(host)} "
-                f"states in block {number}"
+                f"{_MODEL} returned NaN or infinity for {bad} of {len(host)} states in block "
+                f"{number}"
             )
         if xp.isdtype(result.dtype, "real floating") and xp.isdtype(
             rows.state.dtype, "real floating"

@@ -113,8 +113,9 @@ class EPIC:
             return PairedEPICPlan(
                 data, seed, self.discount, self.samples or PAIRED_DRAWS, marginals, groups
             )
-        everything = self.samples is None and marginals.mesh_size <= FULL_DRAWS
-        samples = marginals.mesh_size if everything else self.samples or FULL_DRAWS
+        mesh = marginals.mesh_size
+        everything = self.samples is None and mesh is not None and mesh <= FULL_DRAWS
+        samples = mesh if everything and mesh else self.samples or FULL_DRAWS
         return FullEPICPlan(data, seed, self.discount, samples, everything, marginals, groups)
 
 
@@ -127,15 +128,15 @@ class Marginals:
     actions: Any
 
     @property
-    def mesh_size(self) -> float:
+    def mesh_size(self) -> int | None:
         """Number of (action, state) pairs, where both were given as finite sets."""
         if self.states is None or self.actions is None:
-            return np.inf
+            return None
         return int(self.states.shape[0]) * int(self.actions.shape[0])
 
     def mesh(self) -> tuple[Any, Any]:
         """Return every pair of an action and a state."""
-        number = np.arange(int(self.mesh_size))
+        number = np.arange(self.mesh_size or 0)
         size = int(self.states.shape[0])
         return _rows(self.actions, number // size), _rows(self.states, number % size)
 

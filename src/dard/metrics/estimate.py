@@ -137,8 +137,8 @@ def distance(
     >>> state = np.linspace(0, 1, 100)[:, None]
     >>> data = dard.Transitions(state, 0 * state, state)
     >>> rising, falling = (lambda s, a, s2: s2[:, 0]), (lambda s, a, s2: 5 - 3 * s2[:, 0])
-    >>> dard.distance(rising, falling, data, dard.Pearson()).value
-    1.0
+    >>> print(f"{float(dard.distance(rising, falling, data, dard.Pearson())):.6f}")
+    1.000000
     """
     rewards = {"reward_a": reward_a, "reward_b": reward_b}
     found = estimates(rewards, data, metric, seed, workers=workers, progress=progress)
@@ -194,9 +194,9 @@ class _Judged:
         # A variance that is within its rounding, or (paired) not above 0, is none.
         self.constant = ~(self.noise < 1.0)
         self._warned: set[tuple[type[Warning], str]] = set()
-        for k in np.flatnonzero(~self.constant):
-            if self.share[k] < SMALLEST_VARIANCE_SHARE:
-                self._warn(VarianceWarning, _small_variance(names[k], self.share[k]))
+        for k, name in enumerate(names):
+            if not self.constant[k] and self.share[k] < SMALLEST_VARIANCE_SHARE:
+                self._warn(VarianceWarning, _small_variance(name, self.share[k]))
 
     def estimate(self, i: int, j: int, k: int) -> Estimate:
         """Return the estimate of pair number k, of rewards i and j."""

@@ -18,7 +18,8 @@ from dard.core.groups import Groups
 from dard.core.placement import Placement
 from dard.core.transitions import Transitions
 
-TILE_ROWS = {"cpu": 4096, "cuda": 2**20}
+TILE_ROWS = {"host": 4096, "device": 2**20}
+"""Queries evaluated at once: what fits a processor's cache, and what fills a GPU."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,9 @@ class Part:
         values = _select(xp, values, 1, self.inner, inner)
         grid = (outer.stop - outer.start, inner.stop - inner.start)
         rest = tuple(values.shape[2:])
-        return xp.reshape(xp.broadcast_to(values, (*grid, *rest)), (grid[0] * grid[1], *rest))
+        if tuple(values.shape[:2]) != grid:
+            values = xp.broadcast_to(values, (*grid, *rest))
+        return values.reshape((grid[0] * grid[1], *rest))
 
 
 @dataclass(frozen=True)
@@ -131,13 +134,35 @@ class Block:
 class Plan(Protocol):
     """A metric's queries on some transitions, block by block, each made from its own stream."""
 
-    data: Transitions
-    seed: int
-    replicates: int
-    blocks: int
-    groups: Groups
-    queries: int
-    """Expected number of evaluations of each reward, for progress."""
+    @property
+    def data(self) -> Transitions:
+        """The coverage transitions."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """Seed of the draws."""
+        ...
+
+    @property
+    def replicates(self) -> int:
+        """Independent canonical values of each transition: 1, or 2 for paired estimators."""
+        ...
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        ...
+
+    @property
+    def groups(self) -> Groups:
+        """The groups that are left out for standard errors."""
+        ...
+
+    @property
+    def queries(self) -> int:
+        """Number of evaluations of each reward, if nothing is shared."""
+        ...
 
     def block(self, number: int, *, whole: bool = False) -> Block:
         """Make one block; `whole` adds constants that a distance does not need."""

@@ -102,10 +102,11 @@ def plot(results: Mapping[str, "MetricResult"], file: Any = None) -> Any:
     side = 1.6 + 1.15 * size
     figure = Figure(figsize=(side * len(results) + 0.8, side), layout="constrained")
     axes = figure.subplots(1, len(results), squeeze=False)[0]
-    image = None
-    for axis, (name, result) in zip(axes, results.items(), strict=True):
-        image = _heatmap(axis, name, result)
-    figure.colorbar(image, ax=list(axes), label="distance", shrink=0.8)
+    images = [
+        _heatmap(axis, name, result)
+        for axis, (name, result) in zip(axes, results.items(), strict=True)
+    ]
+    figure.colorbar(images[0], ax=list(axes), label="distance", shrink=0.8)
     if file is not None:
         figure.savefig(file, dpi=160)
     return figure
@@ -118,7 +119,7 @@ def _heatmap(axis: Any, metric: str, result: "MetricResult") -> Any:
     axis.set_xticks(range(len(names)), names, rotation=30, ha="right")
     axis.set_yticks(range(len(names)), names)
     for i, j in np.ndindex(distances.shape):
-        value = distances[i, j]
+        value = float(distances[i, j])
         label = _number(value) if i == j else _with_interval(result.estimate(names[i], names[j]))
         colour = "white" if np.nan_to_num(value) < 0.5 else "black"
         axis.text(j, i, label, ha="center", va="center", color=colour, fontsize=8)

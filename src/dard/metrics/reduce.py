@@ -11,7 +11,7 @@ import numpy as np
 
 from dard.core.callables import BoundReward
 from dard.core.comoments import Pairs
-from dard.core.moments import BlockMoments, GroupMoments, runs
+from dard.core.moments import BlockMoments, GroupMoments, Moments, runs
 from dard.metrics.evaluate import Values, evaluate
 from dard.metrics.plan import Plan
 
@@ -37,7 +37,7 @@ class Reduced:
         Evaluations of each reward.
     """
 
-    moments: GroupMoments | BlockMoments
+    moments: Moments
     raw: GroupMoments
     square: np.ndarray
     precision: np.ndarray
@@ -46,7 +46,7 @@ class Reduced:
     def merged(self, other: "Reduced") -> "Reduced":
         """Return the sums of both."""
         return Reduced(
-            self.moments.merged(other.moments),  # type: ignore[arg-type]
+            self.moments.merged(other.moments),
             self.raw.merged(other.raw),
             self.square + other.square,
             np.maximum(self.precision, other.precision),
@@ -109,7 +109,7 @@ def _reduce_block(plan: Plan, number: int, rewards: Sequence[BoundReward], pairs
     scale = _scale(values, block.centres)
     groups = plan.groups.labels(block.index)
     margins = plan.centre_groups(number)
-    moments: GroupMoments | BlockMoments
+    moments: Moments
     if margins is None or block.centres is None:
         moments = GroupMoments.of(values.canonical, groups, plan.groups.count, scale, pairs)
     else:

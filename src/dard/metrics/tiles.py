@@ -1,0 +1,169 @@
+"""Evaluate a term's grid of queries tile by tile, and sum over its inner axis."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dard.core import arrays
+from dard.core.callables import BoundReward
+from dard.core.errors import DeviceMemoryError, RewardError
+from dard.core.placement import Placement, read_only
+from dard.metrics.plan import TILE_ROWS, Term
+
+HOST = Placement("numpy")
+SMALLEST_TILE = 256
+
+
+class TermSums:
+    """Sums of a term's values over its inner axis, for each reward.
+
+    Attributes
+    ----------
+    total : array, shape (rewards, outer)
+    square : array, shape (rewards,)
+        Sum of squared values.
+    precision : array, shape (rewards,)
+        Unit round-off of the values' dtype.
+    current : int
+        The reward that was being evaluated, for messages.
+    """
+
+    def __init__(self, term: Term, rewards: Sequence[BoundReward]) -> None:
+        self.term, self.rewards = term, rewards
+        self.total = np.zeros((len(rewards), term.outer))
+        self.square = np.zeros(len(rewards))
+        self.precision = np.zeros(len(rewards))
+        self.current = 0
+
+    def evaluate(self) -> None:
+        """Fill the sums.
+
+        Queries are expanded where they are used: once in NumPy for all rewards on the host, in
+        whatever library they are, and on each other device for the rewards there.
+        """
+        places = [HOST if r.placement.on_host else r.placement for r in self.rewards]
+        for place in dict.fromkeys(places):
+            here = [k for k, other in enumerate(places) if other == place]
+            rows = TILE_ROWS["host" if place == HOST else "device"]
+            while not self._fits(place, here, rows):
+                rows //= 4
+                self.total[here], self.square[here] = 0.0, 0.0
+
+    def _fits(self, place: Placement, here: Sequence[int], rows: int) -> bool:
+        """Evaluate in tiles of `rows`, unless the device's memory runs out."""
+        term = self.term
+        try:
+            parts = [x.placed(place) for x in (term.state, term.action, term.next_state)]
+            running: list[_Called] = []
+            for outer, inner in term.tiles(rows):
+                tile = [part.expand(outer, inner) for part in parts]
+                started = self._call(tile, outer, here, rows)
+                # JAX and GPUs compute in the background: while they are at this tile, the one
+                # before is summed and the next is laid out.
+                self._add(running)
+                running = started
+            self._add(running)
+        except Exception as error:
+            if not _out_of_memory(error):
+                raise
+            if rows // 4 >= SMALLEST_TILE:
+                return False
+            raise DeviceMemoryError(
+                f"reward {self.rewards[self.current].name!r} ran out of memory with {rows} "
+                "transitions at a time: free memory, or move it to another device"
+            ) from error
+        return True
+
+    def _call(
+        self, tile: Sequence[Any], outer: slice, here: Sequence[int], rows: int
+    ) -> "list[_Called]":
+        """Call the rewards numbered `here` on a tile."""
+        filled = int(tile[0].shape[0])
+        placed: dict[Placement, list[Any]] = {}
+        called = []
+        for k in here:
+            self.current = k
+            reward = self.rewards[k]
+            inputs = placed.get(reward.placement)
+            if inputs is None:
+                inputs = [read_only(reward.placement.put(x)) for x in tile]
+                if reward.placement.library == "jax" and filled < rows < self.term.queries:
+                    inputs = [_padded(x, rows) for x in inputs]
+                placed[reward.placement] = inputs
+            called.append(_Called(k, reward(*inputs), filled, outer, tile))
+        return called
+
+    def _add(self, called: "Sequence[_Called]") -> None:
+        """Add the values of a tile, which may still have to be waited for."""
+        for call in called:
+            k = self.current = call.reward
+            values = call.values[: call.filled]
+            sums, square = _reduced(values, call.outer.stop - call.outer.start)
+            if not np.isfinite(square):
+                _refuse(values, call.tile, self.rewards[k].name)
+            self.total[k, call.outer] += sums
+            self.square[k] += square
+            self.precision[k] = max(self.precision[k], arrays.precision(values))
+
+
+@dataclass(frozen=True)
+class _Called:
+    """Values of one reward on one tile; padding stands behind the first `filled`."""
+
+    reward: int
+    values: Any
+    filled: int
+    outer: slice
+    tile: Sequence[Any]
+
+
+def _reduced(values: Any, outer: int) -> tuple[np.ndarray, float]:
+    """Return the sum over inner queries for each outer one, and the sum of squares.
+
+    On the host sums run in float64; on a device in the widest type that it has, so that only one
+    number for each outer position comes back.
+    """
+    if arrays.device_kind(values) == "cpu":
+        host = arrays.to_numpy(values).astype(np.float64, copy=False)
+        inner = len(host) // outer
+        # As a matrix product, since NumPy's sum is slow along a short axis.
+        return host.reshape((outer, inner)) @ np.ones(inner), float(host @ host)
+    xp = arrays.namespace(values)
+    if arrays.library_of(values) == "torch" and values.device.type != "mps":
+        values = xp.astype(values, xp.float64)
+    sums = xp.sum(xp.reshape(values, (outer, -1)), axis=1)
+    return arrays.to_numpy(sums).astype(np.float64), float(xp.sum(values * values))
+
+
+def _padded(array: Any, rows: int) -> Any:
+    """Repeat the first row up to `rows`, so that JAX compiles one shape."""
+    xp = arrays.namespace(array)
+    filler = xp.broadcast_to(array[:1], (rows - array.shape[0], *array.shape[1:]))
+    return xp.concat([array, filler])
+
+
+def _refuse(values: Any, tile: Sequence[Any], name: str) -> None:
+    host = arrays.to_numpy(values).astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(host))
+    if not len(bad):
+        raise RewardError(
+            f"reward {name!r} is as large as {np.abs(host).max():.3g}: its squares overflow; "
+            "scale it down (distances do not depend on scale)"
+        )
+    row = int(bad[0])
+    with np.printoptions(precision=4, threshold=12, linewidth=10_000):
+        where = ", ".join(
+            f"{label}={arrays.to_numpy(part[row])}"
+            for label, part in zip(("state", "action", "next_state"), tile, strict=True)
+        )
+    raise RewardError(
+        f"reward {name!r} returned {host[row]} for {len(bad)} of {len(host)} transitions; "
+        f"the first: {where}"
+    )
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    text = str(error)
+    return "out of memory" in text.lower() or "RESOURCE_EXHAUSTED" in text

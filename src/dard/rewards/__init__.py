@@ -1,0 +1,7 @@
+"""Reward models: rewards from files and modules, and the MLP that files hold."""
+
+from dard.rewards.load import load_reward
+from dard.rewards.mlp_reward import MlpReward
+from dard.rewards.onnx_reward import OnnxReward
+
+__all__ = ["MlpReward", "OnnxReward", "load_reward"]
