@@ -5,14 +5,14 @@ is called can change its inputs or keep gradients.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dard.core import arrays
-from dard.core.errors import DardError, RewardError, TransitionModelError
+from dard.core.errors import DardError, DeviceMemoryError, RewardError, TransitionModelError
 from dard.core.placement import Placement, candidates, read_only, torch_module
 from dard.core.random import library_stream
 from dard.core.transitions import Transitions
@@ -30,17 +30,45 @@ class BoundReward:
 
     def __call__(self, state: Any, action: Any, next_state: Any) -> Any:
         """Return the values, shape (n,), of inputs that are placed, and read-only, already."""
-        if self.placement.library != "torch":
-            values = self.function(state, action, next_state)
-        else:
-            inputs = (state, action, next_state)
-            # PyTorch counts in-place writes; nothing else could stop or show them.
-            versions = [array._version for array in inputs]
-            with no_gradients():
-                values = self.function(*inputs)
-            if versions != [array._version for array in inputs]:
-                raise RewardError(f"reward {self.name!r} writes into its inputs; it must not")
+        values, wrote = _call(self.placement, self.function, (state, action, next_state))
+        if wrote:
+            raise RewardError(_writes(f"reward {self.name!r}"))
         return _one_per_row(values, int(state.shape[0]), self.name)
+
+
+def _call(
+    placement: Placement, function: Callable[..., Any], inputs: Sequence[Any], *rng: Any
+) -> tuple[Any, bool]:
+    """Return the result without gradients, and whether `function` wrote into its inputs."""
+    if placement.library != "torch":
+        return function(*inputs, *rng), False
+    versions = list(map(_version, inputs))
+    with no_gradients():
+        result = function(*inputs, *rng)
+    return result, versions != list(map(_version, inputs))
+
+
+def _version(tensor: Any) -> int | None:
+    """Return PyTorch's count of in-place writes; nothing else could stop or show them."""
+    return None if tensor.is_inference() else tensor._version
+
+
+def _writes(who: str) -> str:
+    return f"{who} writes into its inputs; it must not: let it work on copies"
+
+
+def _none_worked(who: str, failures: Mapping[Placement, Exception]) -> str:
+    """Return one line with the error in each library that was tried."""
+    what = f"{who} raised on the first transitions"
+    lines = {arrays.type_name[p.library]: failure("", error) for p, error in failures.items()}
+    if len(set(lines.values())) == 1:
+        return what + next(iter(lines.values()))
+    return f"{what}, " + "; ".join(f"with {name} arrays{line}" for name, line in lines.items())
+
+
+def _tried_to_write(error: BaseException) -> bool:
+    """Return whether NumPy stopped a write: another library would only hide it."""
+    return isinstance(error, ValueError) and "is read-only" in str(error)
 
 
 def bind_reward(name: str, function: Any, data: Transitions) -> BoundReward:
@@ -51,19 +79,23 @@ def bind_reward(name: str, function: Any, data: Transitions) -> BoundReward:
             "(state, action, next_state) -> values"
         )
     probe = data[: min(len(data), PROBE_ROWS)]
-    failures: list[Exception] = []
+    failures: dict[Placement, Exception] = {}
     for placement in candidates(function, data.state):
         bound = BoundReward(name, function, placement)
         try:
-            first = _probe_values(bound, probe)
+            first, second = (_probe_values(bound, probe) for _ in range(2))
         except DardError:
             raise
         except Exception as error:
-            failures.append(error)
+            if out_of_memory(error):
+                raise DeviceMemoryError(too_little_memory(name, len(probe))) from error
+            if _tried_to_write(error):
+                raise RewardError(_writes(f"reward {name!r}")) from error
+            failures[placement] = error
             continue
-        _check_repeatable(first, _probe_values(bound, probe), name)
+        _check_repeatable(first, second, name)
         return bound
-    raise RewardError(failure(f"reward {name!r} raised on the first transitions", failures[0]))
+    raise RewardError(_none_worked(f"reward {name!r}", failures)) from next(iter(failures.values()))
 
 
 def failure(what: str, error: BaseException) -> str:
@@ -71,30 +103,56 @@ def failure(what: str, error: BaseException) -> str:
     return " ".join(f"{what}: {type(error).__name__}: {error}".split())
 
 
+def out_of_memory(error: BaseException) -> bool:
+    """Return whether a library says that its device's memory ran out."""
+    text = str(error)
+    return "out of memory" in text.lower() or "RESOURCE_EXHAUSTED" in text
+
+
+def too_little_memory(name: str, rows: int) -> str:
+    """Return the line for a reward that cannot be evaluated in smaller batches than `rows`."""
+    return (
+        f"reward {name!r} ran out of memory with {rows} transitions at a time: free memory, or "
+        "move it to another device"
+    )
+
+
 def _probe_values(bound: BoundReward, probe: Transitions) -> np.ndarray:
     inputs = (bound.placement.put(x) for x in (probe.state, probe.action, probe.next_state))
-    return arrays.to_numpy(bound(*map(read_only, inputs)))
+    values = bound(*map(read_only, inputs))
+    for wrong, what in (
+        (isinstance(values, np.ma.MaskedArray), "a masked array"),
+        ("complex" in str(values.dtype), "complex numbers"),
+    ):
+        if wrong:
+            raise RewardError(f"reward {bound.name!r} returned {what}; expected real numbers")
+    return arrays.to_numpy(values)
 
 
 def _check_repeatable(first: np.ndarray, second: np.ndarray, name: str) -> None:
-    if not np.array_equal(first, second, equal_nan=True) and not np.allclose(
-        first, second, rtol=1e-5, atol=1e-7 * float(np.abs(first).max(initial=0)), equal_nan=True
-    ):
-        row = int(np.flatnonzero(first != second)[0])
+    different = np.flatnonzero(~_close(first, second))
+    if len(different):
+        row = int(different[0])
         raise RewardError(
             f"reward {name!r} is not a function: the same transition gave {first[row]:.6g}, then "
             f"{second[row]:.6g} (it keeps state, draws random numbers, or changes its inputs)"
         )
 
 
+def _close(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return where two results are equal, up to sums that run in another order."""
+    size = float(np.abs(first[np.isfinite(first)]).max(initial=0))
+    return np.isclose(first, second, rtol=1e-5, atol=1e-7 * size, equal_nan=True)
+
+
 def _one_per_row(values: Any, rows: int, name: str) -> Any:
     if arrays.library_of(values) is None:
         values = np.asarray(values)
-        if values.dtype.kind not in "biuf":
-            raise RewardError(
-                f"reward {name!r} returned {type(values).__name__} of {values.dtype}; expected "
-                f"an array of {rows} real numbers"
-            )
+    if isinstance(values, np.ndarray) and values.dtype.kind not in "biufV":  # V: bfloat16
+        raise RewardError(
+            f"reward {name!r} returned values of dtype {values.dtype}; expected an array of "
+            f"{rows} real numbers"
+        )
     shape = tuple(values.shape)
     if shape == (rows,):
         return values
@@ -146,13 +204,24 @@ class BoundModel:
 
     def __call__(self, inputs: Sequence[Any], home: Placement, key: tuple[int, str, int]) -> Any:
         """Return the result for `inputs`, placed at `home`."""
+        try:
+            return self.attempt(inputs, home, key)
+        except DardError:
+            raise
+        except Exception as error:
+            raise TransitionModelError(failure(f"{self.name} raised", error)) from error
+
+    def attempt(self, inputs: Sequence[Any], home: Placement, key: tuple[int, str, int]) -> Any:
+        """Do the same, and let the errors of the function through as they are."""
         placed = [read_only(self.placement.put(array)) for array in inputs]
         rng = library_stream(*key, like=placed[0])
-        with no_gradients():
-            result = self.function(*placed, rng)
-        if arrays.library_of(result) is None:
+        result, wrote = _call(self.placement, self.function, placed, rng)
+        if wrote:
+            raise TransitionModelError(_writes(self.name))
+        if arrays.library_of(result) is None or getattr(result.dtype, "kind", "f") not in "biufV":
             raise TransitionModelError(
-                f"{self.name} returned {type(result).__name__}; expected an array"
+                f"{self.name} returned {type(result).__name__} of dtype "
+                f"{getattr(result, 'dtype', None)}; expected an array of real numbers"
             )
         return home.put(result)
 
@@ -161,21 +230,23 @@ def bind_model(name: str, function: Any, inputs: Sequence[Any]) -> BoundModel:
     """Find the placement in which a model works on a probe, and check that it repeats itself."""
     if not callable(function):
         raise TransitionModelError(f"{name} is a {type(function).__name__}, not a callable")
-    failures: list[Exception] = []
+    failures: dict[Placement, Exception] = {}
     for placement in candidates(function, inputs[0]):
         bound = BoundModel(name, function, placement)
         host = Placement("numpy")
         try:
-            first = bound(inputs, host, (0, "probe", 0))
+            first, second = (bound.attempt(inputs, host, (0, "probe", 0)) for _ in range(2))
         except DardError:
             raise
         except Exception as error:
-            failures.append(error)
+            if _tried_to_write(error):
+                raise TransitionModelError(_writes(name)) from error
+            failures[placement] = error
             continue
-        if not np.allclose(first, bound(inputs, host, (0, "probe", 0)), 1e-5, 1e-7, True):
+        if first.shape != second.shape or not _close(first, second).all():
             raise TransitionModelError(
                 f"{name} gave two results for the same inputs and the same rng: draw random "
                 "numbers from the rng that is passed in, and keep no state"
             )
         return bound
-    raise TransitionModelError(failure(f"{name} raised on the first transitions", failures[0]))
+    raise TransitionModelError(_none_worked(name, failures)) from next(iter(failures.values()))

@@ -69,12 +69,11 @@ def candidates(function: Any, data: Any) -> list[Placement]:
     compiled JAX function. Any other function is tried with the data's own library, then with the
     other libraries that the program has imported.
     """
-    declared = getattr(function, "library", None)
+    declared, module = getattr(function, "library", None), torch_module(function)
+    if module is not None and declared in (None, "torch"):
+        return [_of_module(module)]
     if declared in LIBRARIES and (declared == "numpy" or arrays.imported(declared)):
         return [of_array(data) if arrays.library_of(data) == declared else Placement(declared)]
-    module = torch_module(function)
-    if module is not None:
-        return [_of_module(module)]
     if type(function).__module__.partition(".")[0] in ("jax", "jaxlib"):
         return [Placement("jax")]
     home = of_array(data)

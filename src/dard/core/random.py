@@ -59,6 +59,6 @@ def distinct_draws(rng: np.random.Generator, rows: int, population: int, count: 
 
 
 def _sequence(seed: int, purpose: str, number: int) -> np.random.SeedSequence:
-    if seed < 0:
+    if not isinstance(seed, int | np.integer) or seed < 0:
         raise ConfigurationError(f"seed is {seed}; expected an integer of at least 0")
     return np.random.SeedSequence((seed, zlib.crc32(purpose.encode()), number))

@@ -1,5 +1,7 @@
 """The batch of transitions that everything else eats."""
 
+import math
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -70,12 +72,28 @@ class Transitions:
 
     def __getitem__(self, index: Any) -> "Transitions":
         """Return the selected transitions; a single integer selects a batch of one."""
-        if isinstance(index, int | np.integer):
-            if not -len(self) <= index < len(self):
-                raise IndexError(f"transition {index} of {len(self)}")
-            index = slice(int(index), int(index) + 1 or None)
+        index = self._normal_index(index)
         episode = None if self.episode is None else self.episode[_host_index(index)]
         return Transitions(*(getattr(self, name)[index] for name in _COLUMNS), episode=episode)
+
+    def _normal_index(self, index: Any) -> Any:
+        """Return a slice, or an index array that the library of the columns understands."""
+        try:
+            number = operator.index(index)
+        except TypeError:
+            if isinstance(index, slice):
+                return index
+            library = arrays.library_of(index)
+            if library is None:
+                return np.array(index, None if len(index) else np.intp)
+            return index if library == self.library else np.array(arrays.to_numpy(index))
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"transition {number} of {len(self)}")
+        return slice(number, number + 1 or None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild through the constructor, since NumPy forgets on the way what is read-only."""
+        return type(self), (self.state, self.action, self.next_state, self.episode)
 
     def __repr__(self) -> str:
         def describe(column: Any) -> str:
@@ -125,7 +143,7 @@ def _flatten(tree: Mapping[str, Any], name: str) -> Any:
     leaves: list[Any] = []
     for key in sorted(tree):
         leaf = _column(tree[key], f"{name}[{key!r}]")
-        leaves.append(leaf.reshape((leaf.shape[0], -1)))
+        leaves.append(leaf.reshape((leaf.shape[0], math.prod(leaf.shape[1:]))))
     if len({leaf.shape[0] for leaf in leaves}) > 1:
         sizes = {key: leaf.shape[0] for key, leaf in zip(sorted(tree), leaves, strict=True)}
         raise DataError(f"{name} has parts of different lengths: {sizes}")

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dard.core import arrays
-from dard.core.callables import BoundModel, bind_model
-from dard.core.errors import ConfigurationError, TransitionModelError
+from dard.core.callables import BoundModel, bind_model, failure
+from dard.core.errors import ConfigurationError, DardError, TransitionModelError
 from dard.core.groups import Groups, jackknife_groups
 from dard.core.placement import Placement, of_array
 from dard.core.random import distinct_draws, stream
@@ -29,7 +29,6 @@ from dard.metrics.plan import (
 PAIRED_DRAWS = 4
 FULL_DRAWS = 64
 SUCCESSORS_PER_BLOCK = 2**16
-SUCCESSORS_PER_DEVICE_BLOCK = 2**22
 MOST_TRANSITIONS = 2**13
 
 _MODEL = "the transition model"
@@ -178,11 +177,12 @@ class DARDPlan:
 
     @property
     def block_size(self) -> int:
-        """Transitions in a block: as many as keep its successors in the processor's cache."""
-        on_host = arrays.device_kind(self.data.state) == "cpu"
-        room = SUCCESSORS_PER_BLOCK if on_host else SUCCESSORS_PER_DEVICE_BLOCK
-        size = room // (2 * self.replicates * self.successors)
-        return min(max(size, 1), MOST_TRANSITIONS if on_host else room)
+        """Transitions in a block: as many as keep its successors in the processor's cache.
+
+        It does not depend on the device, and so neither do the draws.
+        """
+        size = SUCCESSORS_PER_BLOCK // (2 * self.replicates * self.successors)
+        return min(max(size, 1), MOST_TRANSITIONS)
 
     @property
     def blocks(self) -> int:
@@ -239,10 +239,19 @@ class DARDPlan:
         """Return actions of the sampler in each state, shape (outer, draws, ...)."""
         rows = np.arange(outer) % state.shape[0]
         states = Part(state[:, None], outer=rows).expand(slice(0, outer), slice(0, self.draws))
-        drawn = self.actions((states,), self.home, key)
+        drawn = self._called(self.actions, (states,), key)
         example = tuple(self.data.action.shape[1:])
         _check_shape(drawn, (outer * self.draws, *example), "the action sampler")
         return drawn.reshape((outer, self.draws, *example))
+
+    def _called(self, model: BoundModel, inputs: tuple[Any, ...], key: tuple[int, str, int]) -> Any:
+        try:
+            return model(inputs, self.home, key)
+        except DardError:
+            raise
+        except Exception as error:
+            what = f"{model.name} raised in block {key[-1]}"
+            raise TransitionModelError(failure(what, error)) from error
 
     def _successor_sets(
         self, rows: Transitions, first: Any, second: Any, number: int
@@ -255,7 +264,7 @@ class DARDPlan:
         states = [Part(x[:, None], repeat).expand(*span) for x in (rows.state, rows.next_state)]
         actions = [Part(x, inner=inner).expand(*span) for x in (first, second)]
         inputs = xp.concat(states), xp.concat(actions)
-        result = self.model(inputs, self.home, (self.seed, "model", number))
+        result = self._called(self.model, inputs, (self.seed, "model", number))
         _check_shape(result, tuple(inputs[0].shape), _MODEL)
         finite = xp.isfinite(result)
         if not bool(xp.all(finite)):

@@ -23,6 +23,7 @@ from dard.metrics.plan import (
     Term,
     Use,
     check_common,
+    check_finite,
     own_rewards,
     rows_of,
 )
@@ -89,6 +90,9 @@ class EPIC:
                 rows = arrays.as_array(rows, name)
                 if rows.ndim == 0 or rows.shape[0] == 0:
                     raise ConfigurationError(f"{name} is empty; expected shape (rows, ...)")
+                xp = arrays.namespace(rows)
+                if not bool(xp.all(xp.isfinite(rows))):
+                    raise ConfigurationError(f"{name} has NaN or infinite entries")
                 object.__setattr__(self, name, rows)
 
     def canonicalize(self, reward: Callable[..., Any], data: Transitions, seed: int = 0) -> Floats:
@@ -143,12 +147,17 @@ class Marginals:
     def draw(self, rng: np.random.Generator, count: int) -> tuple[Any, Any]:
         """Draw independent pairs of an action and a state."""
         actions = self.data.action if self.actions is None else self.actions
-        action = _rows(actions, rng.integers(0, actions.shape[0], count))
+        drawn = rng.integers(0, actions.shape[0], count)
+        action = _rows(actions, drawn)
+        if self.actions is None:
+            check_finite(action, "action", drawn)
         if self.states is not None:
             return action, _rows(self.states, rng.integers(0, self.states.shape[0], count))
         number, n = rng.integers(0, 2 * len(self.data), count), len(self.data)
         source = _rows(self.data.state, number % n)
         following = _rows(self.data.next_state, number % n)
+        check_finite(source, "state", number % n)
+        check_finite(following, "next_state", number % n)
         xp = arrays.namespace(source)
         is_source = Part((number < n).reshape((-1, 1)))
         choose = of_array(source).put(is_source.values)

@@ -169,10 +169,9 @@ def estimates(
         reduced = reduce_plan(plan, bound, pairs, workers=workers, progress=progress)
     judged = _Judged(plan, reduced, estimate_squared(reduced.moments, pairs), list(rewards))
     judged.warn_about_data()
-    return [
-        judged.estimate(int(i), int(j), k)
-        for k, (i, j) in enumerate(zip(pairs.first, pairs.second, strict=True))
-    ]
+    # Not a comprehension: in Python 3.11 its frame would hide the caller that warnings point to.
+    numbers = pairs.first.tolist(), pairs.second.tolist(), range(len(pairs.first))
+    return list(map(judged.estimate, *numbers))
 
 
 class _Judged:
@@ -189,7 +188,8 @@ class _Judged:
         with np.errstate(divide="ignore", invalid="ignore"):
             deviation = np.sqrt(np.maximum(squared.variance, 0.0))
             roundings = VALUE_ROUNDINGS * reduced.precision + SUM_ROUNDINGS * 2.0**-53
-            self.noise = roundings * term / deviation
+            self.rounding = roundings * term
+            self.noise = self.rounding / deviation
             self.share = squared.variance / self.raw_variance
         # A variance that is within its rounding, or (paired) not above 0, is none.
         self.constant = ~(self.noise < 1.0)
@@ -251,16 +251,23 @@ class _Judged:
     def _undefined(self, i: int, j: int) -> str | None:
         for k in (i, j):
             if self.constant[k]:
-                raw = self.raw_variance[k] > (self.reduced.precision[k] ** 2) * (
-                    self.reduced.square[k] / len(self.plan.data)
-                )
-                what = (
-                    "has no variance left after canonicalisation (it is equivalent to a constant)"
-                    if raw
-                    else "has no variance on these transitions (it is constant)"
-                )
-                return f"reward {self.names[k]!r} {what}: its distance to anything is undefined"
+                why = self._why_constant(k)
+                return f"reward {self.names[k]!r} {why}: its distance to anything is undefined"
         return None
+
+    def _why_constant(self, k: int) -> str:
+        rounding = self.rounding[k] ** 2
+        if self.raw_variance[k] <= rounding:
+            return "has no variance on these transitions (it is constant)"
+        if self.squared.variance[k] < -rounding:
+            return (
+                f"shows no canonical variance in {len(self.plan.data)} transitions (use more of "
+                "them, or more inner draws)"
+            )
+        return (
+            "has no variance beyond rounding left after canonicalisation (it is equivalent to a "
+            "constant, or too imprecise for its size)"
+        )
 
     def _warn(self, category: type[Warning], message: str) -> None:
         if (category, message) not in self._warned:

@@ -17,6 +17,7 @@ from dard.core.errors import ConfigurationError, DataError
 from dard.core.groups import Groups
 from dard.core.placement import Placement
 from dard.core.transitions import Transitions
+from dard.metrics.tables import checked_discount
 
 TILE_ROWS = {"host": 4096, "device": 2**20}
 """Queries evaluated at once: what fits a processor's cache, and what fills a GPU."""
@@ -209,8 +210,7 @@ def check_common(estimator: str, discount: float) -> None:
     """Refuse an unknown estimator and a discount outside [0, 1]."""
     if estimator not in ("paired", "full"):
         raise ConfigurationError(f"estimator is {estimator!r}; expected 'paired' or 'full'")
-    if not 0 <= discount <= 1:
-        raise ConfigurationError(f"discount is {discount}; expected a number in [0, 1]")
+    checked_discount(discount)
 
 
 def rows_of(data: Transitions, index: np.ndarray) -> Transitions:
@@ -218,15 +218,19 @@ def rows_of(data: Transitions, index: np.ndarray) -> Transitions:
     consecutive = len(index) == index[-1] - index[0] + 1 and bool((np.diff(index) == 1).all())
     rows = data[int(index[0]) : int(index[-1]) + 1] if consecutive else data[index]
     for name in ("state", "action", "next_state"):
-        column = getattr(rows, name)
-        xp = arrays.namespace(column)
-        if not bool(xp.all(xp.isfinite(column))):
-            finite = arrays.to_numpy(xp.isfinite(column)).reshape((len(index), -1)).all(axis=1)
-            raise DataError(
-                f"{name} is not finite in transition {index[np.flatnonzero(~finite)[0]]}: "
-                "remove or repair such transitions first"
-            )
+        check_finite(getattr(rows, name), name, index)
     return rows
+
+
+def check_finite(column: Any, name: str, index: np.ndarray) -> None:
+    """Refuse NaN and infinity in the rows of a column that belong to transitions `index`."""
+    xp = arrays.namespace(column)
+    if not bool(xp.all(xp.isfinite(column))):
+        finite = arrays.to_numpy(xp.isfinite(column)).reshape((len(index), -1)).all(axis=1)
+        raise DataError(
+            f"{name} is not finite in transition {index[np.flatnonzero(~finite)[0]]}: "
+            "remove or repair such transitions first"
+        )
 
 
 def own_rewards(part: Transitions) -> Term:

@@ -115,9 +115,9 @@ def plot(results: Mapping[str, "MetricResult"], file: Any = None) -> Any:
 def _heatmap(axis: Any, metric: str, result: "MetricResult") -> Any:
     names, distances = result.names, result.distances
     image = axis.imshow(distances, vmin=0, vmax=1, cmap="cividis")
-    axis.set_title(metric)
-    axis.set_xticks(range(len(names)), names, rotation=30, ha="right")
-    axis.set_yticks(range(len(names)), names)
+    axis.set_title(metric, parse_math=False)
+    axis.set_xticks(range(len(names)), names, rotation=30, ha="right", parse_math=False)
+    axis.set_yticks(range(len(names)), names, parse_math=False)
     for i, j in np.ndindex(distances.shape):
         value = float(distances[i, j])
         label = _number(value) if i == j else _with_interval(result.estimate(names[i], names[j]))

@@ -1,5 +1,6 @@
 """Run a plan: evaluate its blocks, in any number of threads, and merge their moments in order."""
 
+import functools
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +14,10 @@ from dard.core.callables import BoundReward
 from dard.core.comoments import Pairs
 from dard.core.moments import BlockMoments, GroupMoments, Moments, runs
 from dard.metrics.evaluate import Values, evaluate
-from dard.metrics.plan import Plan
+from dard.metrics.plan import Block, Plan
+
+MOST_ENTRIES = 2**22
+"""Numbers held at once for the scaled rewards and differences of a block."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -106,20 +110,38 @@ def _reduce_block(plan: Plan, number: int, rewards: Sequence[BoundReward], pairs
     block = plan.block(number)
     values = evaluate(block, rewards, plan.replicates)
     n = len(block.index)
-    scale = _scale(values, block.centres)
-    groups = plan.groups.labels(block.index)
-    margins = plan.centre_groups(number)
-    moments: Moments
-    if margins is None or block.centres is None:
-        moments = GroupMoments.of(values.canonical, groups, plan.groups.count, scale, pairs)
-    else:
-        moments = BlockMoments.of(
-            values.canonical, block.centres, groups, (*margins, plan.groups.count), scale, pairs
-        )
     nothing = Pairs(len(rewards), *np.zeros((2, 0), np.int64))
     one_group = np.zeros(n, np.int64)
     raw = GroupMoments.of(values.raw[None], one_group, 1, np.ones(len(rewards)), nothing)
+    moments = _moments(plan, block, values, pairs)
     return Reduced(moments, raw, n * values.square, values.precision, block.queries)
+
+
+def _moments(plan: Plan, block: Block, values: Values, pairs: Pairs) -> Moments:
+    """Return the moments of a block, taken over few enough rows at a time for many pairs."""
+    scale = _scale(values, block.centres)
+    groups, count = plan.groups.labels(block.index), plan.groups.count
+    margins = plan.centre_groups(block.number)
+
+    def part(rows: slice) -> Moments:
+        canonical = values.canonical[:, rows]
+        if margins is None or block.centres is None:
+            return GroupMoments.of(canonical, groups[rows], count, scale, pairs)
+        centres = block.centres[rows]
+        first, last = int(centres[0]), int(centres[-1])
+        margin = (margins[0][first : last + 1], margins[1], count)
+        return BlockMoments.of(canonical, centres - first, groups[rows], margin, scale, pairs)
+
+    columns = pairs.rewards + len(pairs.first)
+    parts = map(part, _slices(len(block.index), MOST_ENTRIES // columns, block.centres))
+    return functools.reduce(lambda left, right: left.merged(right), parts)
+
+
+def _slices(n: int, rows: int, centres: np.ndarray | None) -> list[slice]:
+    """Cut `n` rows into slices of about `rows`, between sub-blocks."""
+    starts = np.arange(n) if centres is None else runs(centres)[1]
+    cuts = np.unique(starts[np.searchsorted(starts, np.arange(0, n, max(rows, 1)), "right") - 1])
+    return [slice(int(a), int(b)) for a, b in itertools.pairwise([*cuts, n])]
 
 
 def _scale(values: Values, centres: np.ndarray | None) -> np.ndarray:

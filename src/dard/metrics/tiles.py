@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dard.core import arrays
-from dard.core.callables import BoundReward
+from dard.core.callables import BoundReward, out_of_memory, too_little_memory
 from dard.core.errors import DeviceMemoryError, RewardError
 from dard.core.placement import Placement, read_only
 from dard.metrics.plan import TILE_ROWS, Term
@@ -40,16 +40,27 @@ class TermSums:
     def evaluate(self) -> None:
         """Fill the sums.
 
-        Queries are expanded where they are used: once in NumPy for all rewards on the host, in
-        whatever library they are, and on each other device for the rewards there.
+        Queries are expanded once for all rewards that take them from the same place.
         """
-        places = [HOST if r.placement.on_host else r.placement for r in self.rewards]
-        for place in dict.fromkeys(places):
-            here = [k for k, other in enumerate(places) if other == place]
-            rows = TILE_ROWS["host" if place == HOST else "device"]
+        places = [self._workplace(reward.placement) for reward in self.rewards]
+        for place, most in dict.fromkeys(places):
+            here = [k for k, other in enumerate(places) if other == (place, most)]
+            rows = most
             while not self._fits(place, here, rows):
                 rows //= 4
                 self.total[here], self.square[here] = 0.0, 0.0
+
+    def _workplace(self, placement: Placement) -> tuple[Placement, int]:
+        """Return where queries for a placement are expanded, and how many at once.
+
+        On the host in NumPy, whatever library the reward is in; on a device there, so that only
+        the small arrays behind the queries travel. JAX compiles every operation for every shape,
+        which takes longer than to send it expanded queries when the data is on the host.
+        """
+        if placement.on_host:
+            return HOST, TILE_ROWS["host"]
+        far = placement.library == "jax" and arrays.library_of(self.term.state.values) == "numpy"
+        return HOST if far else placement, TILE_ROWS["device"]
 
     def _fits(self, place: Placement, here: Sequence[int], rows: int) -> bool:
         """Evaluate in tiles of `rows`, unless the device's memory runs out."""
@@ -66,14 +77,12 @@ class TermSums:
                 running = started
             self._add(running)
         except Exception as error:
-            if not _out_of_memory(error):
+            if not out_of_memory(error):
                 raise
             if rows // 4 >= SMALLEST_TILE:
                 return False
-            raise DeviceMemoryError(
-                f"reward {self.rewards[self.current].name!r} ran out of memory with {rows} "
-                "transitions at a time: free memory, or move it to another device"
-            ) from error
+            name = self.rewards[self.current].name
+            raise DeviceMemoryError(too_little_memory(name, rows)) from error
         return True
 
     def _call(
@@ -128,8 +137,9 @@ def _reduced(values: Any, outer: int) -> tuple[np.ndarray, float]:
     if arrays.device_kind(values) == "cpu":
         host = arrays.to_numpy(values).astype(np.float64, copy=False)
         inner = len(host) // outer
-        # As a matrix product, since NumPy's sum is slow along a short axis.
-        return host.reshape((outer, inner)) @ np.ones(inner), float(host @ host)
+        with np.errstate(over="ignore", invalid="ignore"):  # Refused by name where it happens.
+            # As a matrix product, since NumPy's sum is slow along a short axis.
+            return host.reshape((outer, inner)) @ np.ones(inner), float(host @ host)
     xp = arrays.namespace(values)
     if arrays.library_of(values) == "torch" and values.device.type != "mps":
         values = xp.astype(values, xp.float64)
@@ -162,8 +172,3 @@ def _refuse(values: Any, tile: Sequence[Any], name: str) -> None:
         f"reward {name!r} returned {host[row]} for {len(bad)} of {len(host)} transitions; "
         f"the first: {where}"
     )
-
-
-def _out_of_memory(error: BaseException) -> bool:
-    text = str(error)
-    return "out of memory" in text.lower() or "RESOURCE_EXHAUSTED" in text
