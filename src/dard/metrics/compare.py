@@ -47,6 +47,9 @@ class MetricResult:
                 return estimate
         raise KeyError(f"no pair ({first!r}, {second!r}); rewards are {', '.join(self.names)}")
 
+    def __str__(self) -> str:
+        return present.text("distance", self)
+
     def _matrix(self, field: str) -> np.ndarray:
         matrix = np.zeros((len(self.names), len(self.names)))
         upper = np.triu_indices(len(self.names), 1)

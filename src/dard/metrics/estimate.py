@@ -251,22 +251,20 @@ class _Judged:
     def _undefined(self, i: int, j: int) -> str | None:
         for k in (i, j):
             if self.constant[k]:
-                why = self._why_constant(k)
-                return f"reward {self.names[k]!r} {why}: its distance to anything is undefined"
+                what = f"reward {self.names[k]!r} {self._why_constant(k)}"
+                return f"{what}: its distance to anything is undefined"
         return None
 
     def _why_constant(self, k: int) -> str:
-        rounding = self.rounding[k] ** 2
+        term = self.reduced.square[k] / len(self.plan.data)
+        rounding = (VALUE_ROUNDINGS * self.reduced.precision[k]) ** 2 * term
         if self.raw_variance[k] <= rounding:
             return "has no variance on these transitions (it is constant)"
-        if self.squared.variance[k] < -rounding:
-            return (
-                f"shows no canonical variance in {len(self.plan.data)} transitions (use more of "
-                "them, or more inner draws)"
-            )
+        if self.plan.replicates == 1 or abs(self.squared.variance[k]) <= rounding:
+            return "has no variance left after canonicalisation (it is equivalent to a constant)"
         return (
-            "has no variance beyond rounding left after canonicalisation (it is equivalent to a "
-            "constant, or too imprecise for its size)"
+            "has a canonical variance that cannot be told from 0 with so few transitions and "
+            "inner draws (take more of either)"
         )
 
     def _warn(self, category: type[Warning], message: str) -> None:
@@ -277,9 +275,9 @@ class _Judged:
 
 def _small_variance(name: str, share: float) -> str:
     return (
-        f"the canonical variance of reward {name!r} is {share:.1e} of its raw variance: nearby "
-        "transitions have nearly equal rewards, so small errors of a learned reward decide this "
-        "distance"
+        f"the canonical variance of reward {name!r} is {share:.1e} of its raw variance: either "
+        "shaping is most of the reward, or nearby transitions have nearly equal rewards; small "
+        "errors of a learned reward then decide the distance"
     )
 
 

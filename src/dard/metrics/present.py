@@ -145,9 +145,16 @@ def _cell(estimate: Estimate) -> str:
         return "undefined"
     if estimate.value <= estimate.rounding_floor:
         return "0 (rounding)"
-    error = f"{estimate.standard_error:.2g}" if estimate.groups else "?"
-    return f"{_number(estimate.value)} ± {error}"
+    if not estimate.groups:
+        return f"{_number(estimate.value)} ± ?"
+    if estimate.standard_error <= estimate.rounding_floor:
+        return f"{_number(estimate.value)} ± 0"
+    # As many digits of the value as its error makes worth reading, but at least four decimals.
+    decimals = max(4, 1 - math.floor(math.log10(estimate.standard_error)))
+    return f"{_number(estimate.value, decimals)} ± {estimate.standard_error:.2g}"
 
 
-def _number(value: float) -> str:
-    return "undefined" if math.isnan(value) else f"{value:.4f}".rstrip("0").rstrip(".") or "0"
+def _number(value: float, decimals: int = 4) -> str:
+    if math.isnan(value):
+        return "undefined"
+    return f"{value:.{decimals}f}".rstrip("0").rstrip(".") or "0"
