@@ -167,7 +167,8 @@ def estimates(
         plan = metric.plan(data, seed)
         pairs = Pairs.all(len(bound))
         reduced = reduce_plan(plan, bound, pairs, workers=workers, progress=progress)
-    judged = _Judged(plan, reduced, estimate_squared(reduced.moments, pairs), list(rewards))
+    squared = estimate_squared(reduced.moments, pairs)
+    judged = _Judged(type(metric).__name__, plan, reduced, squared, list(rewards))
     judged.warn_about_data()
     # Not a comprehension: in Python 3.11 its frame would hide the caller that warnings point to.
     numbers = pairs.first.tolist(), pairs.second.tolist(), range(len(pairs.first))
@@ -178,7 +179,7 @@ class _Judged:
     """Turns moments into estimates, with what is wrong about them said once."""
 
     def __init__(
-        self, plan: Plan, reduced: Reduced, squared: Squared, names: Sequence[str]
+        self, metric: str, plan: Plan, reduced: Reduced, squared: Squared, names: Sequence[str]
     ) -> None:
         self.plan, self.reduced, self.squared, self.names = plan, reduced, squared, names
         n = len(plan.data)
@@ -196,7 +197,7 @@ class _Judged:
         self._warned: set[tuple[type[Warning], str]] = set()
         for k, name in enumerate(names):
             if not self.constant[k] and self.share[k] < SMALLEST_VARIANCE_SHARE:
-                self._warn(VarianceWarning, _small_variance(name, self.share[k]))
+                self._warn(VarianceWarning, _small_variance(metric, name, self.share[k]))
 
     def estimate(self, i: int, j: int, k: int) -> Estimate:
         """Return the estimate of pair number k, of rewards i and j."""
@@ -273,11 +274,11 @@ class _Judged:
             warnings.warn(message, category, stacklevel=5)
 
 
-def _small_variance(name: str, share: float) -> str:
+def _small_variance(metric: str, name: str, share: float) -> str:
     return (
-        f"the canonical variance of reward {name!r} is {share:.1e} of its raw variance: either "
-        "shaping is most of the reward, or nearby transitions have nearly equal rewards; small "
-        "errors of a learned reward then decide the distance"
+        f"under {metric} the canonical variance of reward {name!r} is {share:.1e} of its raw "
+        "variance: either shaping is most of the reward, or nearby transitions have nearly equal "
+        "rewards; small errors of a learned reward then decide the distance"
     )
 
 

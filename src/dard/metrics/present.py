@@ -135,12 +135,12 @@ def _with_interval(estimate: Estimate) -> str:
 
 def _cells(result: "MetricResult") -> list[list[str]]:
     return [
-        ["0" if a == b else _cell(result.estimate(a, b)) for b in result.names]
-        for a in result.names
+        ["0" if a == b else cell(result.estimate(a, b)) for b in result.names] for a in result.names
     ]
 
 
-def _cell(estimate: Estimate) -> str:
+def cell(estimate: Estimate) -> str:
+    """Return an estimate as tables show it: distance and standard error, or what is wrong."""
     if estimate.undefined:
         return "undefined"
     if estimate.value <= estimate.rounding_floor:
