@@ -58,12 +58,15 @@ def _writes(who: str) -> str:
 
 
 def _none_worked(who: str, failures: Mapping[Placement, Exception]) -> str:
-    """Return one line with the error in each library that was tried."""
-    what = f"{who} raised on the first transitions"
-    lines = {arrays.type_name[p.library]: failure("", error) for p, error in failures.items()}
-    if len(set(lines.values())) == 1:
-        return what + next(iter(lines.values()))
-    return f"{what}, " + "; ".join(f"with {name} arrays{line}" for name, line in lines.items())
+    """Return one line with the first error, and with those of other libraries that differ."""
+    first, *others = failures.items()
+    line = failure("", first[1])
+    differ = [
+        f"; with {arrays.type_name[placement.library]} arrays{other}"
+        for placement, error in others
+        if (other := failure("", error)) != line
+    ]
+    return "".join([f"{who} raised on the first transitions", line, *differ])
 
 
 def _tried_to_write(error: BaseException) -> bool:
@@ -219,9 +222,10 @@ class BoundModel:
         if wrote:
             raise TransitionModelError(_writes(self.name))
         if arrays.library_of(result) is None or getattr(result.dtype, "kind", "f") not in "biufV":
+            dtype = f" of dtype {result.dtype}" if hasattr(result, "dtype") else ""
             raise TransitionModelError(
-                f"{self.name} returned {type(result).__name__} of dtype "
-                f"{getattr(result, 'dtype', None)}; expected an array of real numbers"
+                f"{self.name} returned {type(result).__name__}{dtype}; expected an array of real "
+                "numbers"
             )
         return home.put(result)
 

@@ -66,16 +66,19 @@ class GroupMoments:
         return replace(self, scale=scale, mean=moved[0], centred=moved[1])
 
     def merged(self, other: "GroupMoments") -> "GroupMoments":
-        """Merge group by group (Chan's formula)."""
-        other = other.rescaled(self.scale)
-        count = self.count + other.count
-        share = other.count / np.maximum(count, 1)
-        step = other.mean - self.mean
-        mean = self.mean + share[:, None, None] * step
-        weight = (self.count * share)[:, None]
+        """Merge group by group (Chan's formula), on the larger scales.
+
+        On the smaller ones a block that hardly varies would decide how exact all others are.
+        """
+        scale = np.maximum(self.scale, other.scale)
+        a, b = self.rescaled(scale), other.rescaled(scale)
+        count = a.count + b.count
+        share = b.count / np.maximum(count, 1)
+        step = b.mean - a.mean
+        mean = a.mean + share[:, None, None] * step
+        weight = (a.count * share)[:, None]
         between = products(weight * step[:, 0], step[:, -1], self.pairs, np.zeros(len(count)))
-        centred = self.centred + other.centred + between
-        return replace(self, count=count, mean=mean, centred=centred)
+        return replace(a, count=count, mean=mean, centred=a.centred + b.centred + between)
 
     def _about_the_mean(self) -> tuple[np.ndarray, Comoments]:
         """Return each group's sum and sums of products about the mean of everything."""
@@ -164,12 +167,14 @@ class BlockMoments:
         )
 
     def merged(self, other: "BlockMoments") -> "BlockMoments":
-        """Add the sums of other blocks."""
-        change = Rescaling(other.scale, self.scale, self.pairs)
+        """Add the sums of other blocks, on the larger scales."""
+        scale = np.maximum(self.scale, other.scale)
+        here, there = (Rescaling(side.scale, scale, self.pairs) for side in (self, other))
         return replace(
             self,
-            of_blocks=self.of_blocks + other.of_blocks.rescaled(change),
-            of_episodes=self.of_episodes + other.of_episodes.rescaled(change),
+            scale=scale,
+            of_blocks=self.of_blocks.rescaled(here) + other.of_blocks.rescaled(there),
+            of_episodes=self.of_episodes.rescaled(here) + other.of_episodes.rescaled(there),
         )
 
     def total(self) -> Comoments:

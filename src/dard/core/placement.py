@@ -74,11 +74,16 @@ def candidates(function: Any, data: Any) -> list[Placement]:
         return [_of_module(module)]
     if declared in LIBRARIES and (declared == "numpy" or arrays.imported(declared)):
         return [of_array(data) if arrays.library_of(data) == declared else Placement(declared)]
-    if type(function).__module__.partition(".")[0] in ("jax", "jaxlib"):
+    if is_compiled(function):
         return [Placement("jax")]
     home = of_array(data)
     others = [name for name in LIBRARIES if name != home.library]
     return [home, *(Placement(name) for name in others if _is_ready(name))]
+
+
+def is_compiled(function: Any) -> bool:
+    """Return whether `function` is one that JAX compiles: then it takes NumPy arrays as well."""
+    return type(function).__module__.partition(".")[0] in ("jax", "jaxlib")
 
 
 def torch_module(function: Any) -> Any:

@@ -66,10 +66,10 @@ def html(metric: str, result: "MetricResult") -> str:
 
 
 def to_json(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return rows as JSON; NaN, which JSON does not have, becomes null."""
+    """Return rows as JSON; NaN and infinity, which JSON does not have, become null."""
 
     def plain(value: Any) -> Any:
-        return None if isinstance(value, float) and math.isnan(value) else value
+        return None if isinstance(value, float) and not math.isfinite(value) else value
 
     return json.dumps([{k: plain(v) for k, v in row.items()} for row in rows], indent=2)
 
@@ -129,6 +129,8 @@ def _heatmap(axis: Any, metric: str, result: "MetricResult") -> Any:
 def _with_interval(estimate: Estimate) -> str:
     if estimate.undefined:
         return "undefined"
+    if _is_rounding(estimate):
+        return "0\n(rounding)"
     low, high = estimate.interval()
     return f"{_number(estimate.value)}\n{_number(low)} to {_number(high)}"
 
@@ -143,15 +145,20 @@ def cell(estimate: Estimate) -> str:
     """Return an estimate as tables show it: distance and standard error, or what is wrong."""
     if estimate.undefined:
         return "undefined"
-    if estimate.value <= estimate.rounding_floor:
+    if _is_rounding(estimate):
         return "0 (rounding)"
-    if not estimate.groups:
+    if math.isnan(estimate.standard_error):
         return f"{_number(estimate.value)} ± ?"
     if estimate.standard_error <= estimate.rounding_floor:
         return f"{_number(estimate.value)} ± 0"
     # As many digits of the value as its error makes worth reading, but at least four decimals.
     decimals = max(4, 1 - math.floor(math.log10(estimate.standard_error)))
     return f"{_number(estimate.value, decimals)} ± {estimate.standard_error:.2g}"
+
+
+def _is_rounding(estimate: Estimate) -> bool:
+    """Return whether the whole interval is; an estimate that was clipped at 0 has a wider one."""
+    return estimate.interval()[1] <= estimate.rounding_floor
 
 
 def _number(value: float, decimals: int = 4) -> str:

@@ -18,6 +18,7 @@ from dard.metrics.plan import Block, Plan
 
 MOST_ENTRIES = 2**22
 """Numbers held at once for the scaled rewards and differences of a block."""
+SMALLEST_SCALE = 1e-300
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -145,10 +146,11 @@ def _slices(n: int, rows: int, centres: np.ndarray | None) -> list[slice]:
 
 
 def _scale(values: Values, centres: np.ndarray | None) -> np.ndarray:
-    """Return each reward's standard deviation in the block, or 1 where there is only rounding.
+    """Return each reward's standard deviation in the block, or the rounding where that is all.
 
     Deviations are from the means that moments are centred on: only then have rewards that are
-    equal up to shaping scales of exactly the ratio of the rewards.
+    equal up to shaping scales of exactly the ratio of the rewards. A block in which a reward is
+    constant (a sparse one, say) knows no such ratio: its scale is so small that merging drops it.
     """
     canonical = values.canonical
     starts = np.zeros(1, np.int64) if centres is None else runs(centres)[1]
@@ -157,4 +159,4 @@ def _scale(values: Values, centres: np.ndarray | None) -> np.ndarray:
     centred = canonical - np.repeat(means, sizes, axis=1)
     deviation = np.sqrt((centred**2).mean(axis=(0, 1)))
     rounding = 4 * values.precision * np.sqrt(values.square)
-    return np.where(deviation > rounding, deviation, 1.0)
+    return np.where(deviation > rounding, deviation, np.maximum(rounding, SMALLEST_SCALE))

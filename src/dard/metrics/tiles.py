@@ -9,7 +9,7 @@ import numpy as np
 from dard.core import arrays
 from dard.core.callables import BoundReward, out_of_memory, too_little_memory
 from dard.core.errors import DeviceMemoryError, RewardError
-from dard.core.placement import Placement, read_only
+from dard.core.placement import Placement, is_compiled, read_only
 from dard.metrics.plan import TILE_ROWS, Term
 
 HOST = Placement("numpy")
@@ -90,17 +90,21 @@ class TermSums:
     ) -> "list[_Called]":
         """Call the rewards numbered `here` on a tile."""
         filled = int(tile[0].shape[0])
-        placed: dict[Placement, list[Any]] = {}
+        on_host = arrays.library_of(tile[0]) == "numpy"
+        ragged = filled < rows < self.term.queries
+        placed: dict[tuple[Placement, bool], list[Any]] = {}
         called = []
         for k in here:
             self.current = k
             reward = self.rewards[k]
-            inputs = placed.get(reward.placement)
+            # Compiled functions convert NumPy arrays themselves, twice as fast as JAX does outside.
+            place = HOST if on_host and is_compiled(reward.function) else reward.placement
+            pads = ragged and reward.placement.library == "jax"
+            inputs = placed.get((place, pads))
             if inputs is None:
-                inputs = [read_only(reward.placement.put(x)) for x in tile]
-                if reward.placement.library == "jax" and filled < rows < self.term.queries:
-                    inputs = [_padded(x, rows) for x in inputs]
-                placed[reward.placement] = inputs
+                moved = (place.put(x) for x in tile)
+                inputs = [read_only(_padded(x, rows) if pads else x) for x in moved]
+                placed[place, pads] = inputs
             called.append(_Called(k, reward(*inputs), filled, outer, tile))
         return called
 
