@@ -368,3 +368,22 @@ def test_pytorch_that_is_not_imported_is_not_needed(monkeypatch):
     monkeypatch.setattr(callables.arrays, "imported", lambda library: None)
     with evaluation_mode([linear]), callables.no_gradients():
         np.testing.assert_array_equal(call("r", linear, DATA["numpy"]), EXPECTED)
+
+
+def test_a_function_around_a_float32_network_takes_float64_data():
+    net = torch.nn.Linear(2, 1)
+    bound = bind_reward("net", lambda s, a, s2: net(s), DATA["numpy"])
+    assert bound.placement == Placement("torch", None, torch.float32)
+
+
+@pytest.mark.parametrize(
+    "reward",
+    [
+        lambda s, a, s2: s[:, 0] - s[:, 0].mean(),
+        lambda s, a, s2: s[:, 0] / np.abs(s).max(),
+        lambda s, a, s2: np.arange(len(s)) / len(s),
+    ],
+)
+def test_rewards_that_depend_on_their_batch_are_refused(reward):
+    with pytest.raises(RewardError, match="'r' is not a function of the transition"):
+        bind_reward("r", reward, DATA["numpy"])

@@ -88,7 +88,7 @@ def test_data_is_placed_where_it_is(library):
 @pytest.mark.parametrize(
     ("home", "order"),
     [
-        ("numpy", ["numpy", "torch", "jax"]),
+        ("numpy", ["numpy", "torch", "jax", "torch"]),  # in float32 at last: the data is in float64
         ("torch", ["torch", "numpy", "jax"]),
         ("jax", ["jax", "numpy", "torch"]),
     ],

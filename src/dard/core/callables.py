@@ -1,7 +1,7 @@
-"""Calling what users bring: rewards, transition models and action samplers of any library.
+"""Calling rewards of any library.
 
-Every call is checked (shape, finite values), every failure names the callable, and nothing that
-is called can change its inputs or keep gradients.
+Every call is checked, every failure names the reward, and nothing that is called can change its
+inputs or keep gradients. Transition models are called the same way (`models`).
 """
 
 import contextlib
@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from dard.core import arrays
-from dard.core.errors import DardError, DeviceMemoryError, RewardError, TransitionModelError
+from dard.core.errors import DardError, DeviceMemoryError, RewardError
 from dard.core.placement import Placement, candidates, read_only, torch_module
-from dard.core.random import library_stream
 from dard.core.transitions import Transitions
 
 PROBE_ROWS = 32
@@ -30,13 +29,13 @@ class BoundReward:
 
     def __call__(self, state: Any, action: Any, next_state: Any) -> Any:
         """Return the values, shape (n,), of inputs that are placed, and read-only, already."""
-        values, wrote = _call(self.placement, self.function, (state, action, next_state))
+        values, wrote = call(self.placement, self.function, (state, action, next_state))
         if wrote:
-            raise RewardError(_writes(f"reward {self.name!r}"))
+            raise RewardError(writes(f"reward {self.name!r}"))
         return _one_per_row(values, int(state.shape[0]), self.name)
 
 
-def _call(
+def call(
     placement: Placement, function: Callable[..., Any], inputs: Sequence[Any], *rng: Any
 ) -> tuple[Any, bool]:
     """Return the result without gradients, and whether `function` wrote into its inputs."""
@@ -53,11 +52,12 @@ def _version(tensor: Any) -> int | None:
     return None if tensor.is_inference() else tensor._version
 
 
-def _writes(who: str) -> str:
+def writes(who: str) -> str:
+    """Return the line for a callable that changes what it is given."""
     return f"{who} writes into its inputs; it must not: let it work on copies"
 
 
-def _none_worked(who: str, failures: Mapping[Placement, Exception]) -> str:
+def none_worked(who: str, failures: Mapping[Placement, Exception]) -> str:
     """Return one line with the first error, and with those of other libraries that differ."""
     first, *others = failures.items()
     line = failure("", first[1])
@@ -69,7 +69,7 @@ def _none_worked(who: str, failures: Mapping[Placement, Exception]) -> str:
     return "".join([f"{who} raised on the first transitions", line, *differ])
 
 
-def _tried_to_write(error: BaseException) -> bool:
+def tried_to_write(error: BaseException) -> bool:
     """Return whether NumPy stopped a write: another library would only hide it."""
     return isinstance(error, ValueError) and "is read-only" in str(error)
 
@@ -87,18 +87,20 @@ def bind_reward(name: str, function: Any, data: Transitions) -> BoundReward:
         bound = BoundReward(name, function, placement)
         try:
             first, second = (_probe_values(bound, probe) for _ in range(2))
+            half = _probe_values(bound, probe[: (len(probe) + 1) // 2])
         except DardError:
             raise
         except Exception as error:
             if out_of_memory(error):
                 raise DeviceMemoryError(too_little_memory(name, len(probe))) from error
-            if _tried_to_write(error):
-                raise RewardError(_writes(f"reward {name!r}")) from error
+            if tried_to_write(error):
+                raise RewardError(writes(f"reward {name!r}")) from error
             failures[placement] = error
             continue
         _check_repeatable(first, second, name)
+        _check_row_by_row(first, half, name)
         return bound
-    raise RewardError(_none_worked(f"reward {name!r}", failures)) from next(iter(failures.values()))
+    raise RewardError(none_worked(f"reward {name!r}", failures)) from next(iter(failures.values()))
 
 
 def failure(what: str, error: BaseException) -> str:
@@ -133,7 +135,7 @@ def _probe_values(bound: BoundReward, probe: Transitions) -> np.ndarray:
 
 
 def _check_repeatable(first: np.ndarray, second: np.ndarray, name: str) -> None:
-    different = np.flatnonzero(~_close(first, second))
+    different = np.flatnonzero(~close(first, second))
     if len(different):
         row = int(different[0])
         raise RewardError(
@@ -142,7 +144,21 @@ def _check_repeatable(first: np.ndarray, second: np.ndarray, name: str) -> None:
         )
 
 
-def _close(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _check_row_by_row(whole: np.ndarray, half: np.ndarray, name: str) -> None:
+    """Refuse rewards whose values depend on which other transitions they are asked about with."""
+    same, finite = whole[: len(half)], whole[np.isfinite(whole)]
+    tolerance = np.sqrt(arrays.precision(whole)) * np.abs(finite).max(initial=0)
+    different = np.flatnonzero(~np.isclose(same, half, rtol=0, atol=tolerance, equal_nan=True))
+    if len(different):
+        row = int(different[0])
+        raise RewardError(
+            f"reward {name!r} is not a function of the transition: among {len(whole)} transitions "
+            f"the same one gave {same[row]:.6g}, among {len(half)} {half[row]:.6g} (batch "
+            "normalisation in training mode, or a mean over the batch)"
+        )
+
+
+def close(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return where two results are equal, up to sums that run in another order."""
     size = float(np.abs(first[np.isfinite(first)]).max(initial=0))
     return np.isclose(first, second, rtol=1e-5, atol=1e-7 * size, equal_nan=True)
@@ -191,66 +207,3 @@ def evaluation_mode(functions: Sequence[Any]) -> Iterator[None]:
     finally:
         for part, training in zip(modules, before, strict=True):
             part.training = training
-
-
-@dataclass(frozen=True)
-class BoundModel:
-    """A transition model or action sampler with its name and placement.
-
-    ``bound(inputs, like, key)`` calls it in its own library with a generator of that library,
-    and returns the result in the library of `like`.
-    """
-
-    name: str
-    function: Callable[..., Any]
-    placement: Placement
-
-    def __call__(self, inputs: Sequence[Any], home: Placement, key: tuple[int, str, int]) -> Any:
-        """Return the result for `inputs`, placed at `home`."""
-        try:
-            return self.attempt(inputs, home, key)
-        except DardError:
-            raise
-        except Exception as error:
-            raise TransitionModelError(failure(f"{self.name} raised", error)) from error
-
-    def attempt(self, inputs: Sequence[Any], home: Placement, key: tuple[int, str, int]) -> Any:
-        """Do the same, and let the errors of the function through as they are."""
-        placed = [read_only(self.placement.put(array)) for array in inputs]
-        rng = library_stream(*key, like=placed[0])
-        result, wrote = _call(self.placement, self.function, placed, rng)
-        if wrote:
-            raise TransitionModelError(_writes(self.name))
-        if arrays.library_of(result) is None or getattr(result.dtype, "kind", "f") not in "biufV":
-            dtype = f" of dtype {result.dtype}" if hasattr(result, "dtype") else ""
-            raise TransitionModelError(
-                f"{self.name} returned {type(result).__name__}{dtype}; expected an array of real "
-                "numbers"
-            )
-        return home.put(result)
-
-
-def bind_model(name: str, function: Any, inputs: Sequence[Any]) -> BoundModel:
-    """Find the placement in which a model works on a probe, and check that it repeats itself."""
-    if not callable(function):
-        raise TransitionModelError(f"{name} is a {type(function).__name__}, not a callable")
-    failures: dict[Placement, Exception] = {}
-    for placement in candidates(function, inputs[0]):
-        bound = BoundModel(name, function, placement)
-        host = Placement("numpy")
-        try:
-            first, second = (bound.attempt(inputs, host, (0, "probe", 0)) for _ in range(2))
-        except DardError:
-            raise
-        except Exception as error:
-            if _tried_to_write(error):
-                raise TransitionModelError(_writes(name)) from error
-            failures[placement] = error
-            continue
-        if first.shape != second.shape or not _close(first, second).all():
-            raise TransitionModelError(
-                f"{name} gave two results for the same inputs and the same rng: draw random "
-                "numbers from the rng that is passed in, and keep no state"
-            )
-        return bound
-    raise TransitionModelError(_none_worked(name, failures)) from next(iter(failures.values()))

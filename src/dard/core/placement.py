@@ -77,8 +77,17 @@ def candidates(function: Any, data: Any) -> list[Placement]:
     if is_compiled(function):
         return [Placement("jax")]
     home = of_array(data)
-    others = [name for name in LIBRARIES if name != home.library]
-    return [home, *(Placement(name) for name in others if _is_ready(name))]
+    others = [name for name in LIBRARIES if name != home.library and _is_ready(name)]
+    return [home, *map(Placement, others), *_narrowed(home, data)]
+
+
+def _narrowed(home: Placement, data: Any) -> list[Placement]:
+    """Return PyTorch in float32, for functions around networks, when data is in float64."""
+    if not str(data.dtype).endswith("float64") or not _is_ready("torch"):
+        return []
+    torch: Any = arrays.imported("torch")
+    device = home.device if home.library == "torch" else None
+    return [Placement("torch", device, torch.float32)]
 
 
 def is_compiled(function: Any) -> bool:

@@ -10,7 +10,7 @@ from dard.core.callables import bind_reward, evaluation_mode
 from dard.core.errors import DataError
 from dard.core.transitions import Transitions
 from dard.metrics.evaluate import evaluate
-from dard.metrics.plan import Metric
+from dard.metrics.plan import Metric, models_of
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +25,7 @@ def canonical_rewards(
     """
     if len(data) == 0:
         raise DataError("data has no transitions")
-    with evaluation_mode([reward, getattr(metric, "transition_model", None)]):
+    with evaluation_mode([reward, *models_of(metric)]):
         bound = bind_reward("reward", reward, data)
         plan = metric.plan(data, seed)
         canonical = np.empty(len(data))

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from dard.core import arrays
-from dard.core.callables import BoundModel, bind_model, failure
+from dard.core.callables import failure
 from dard.core.errors import ConfigurationError, DardError, TransitionModelError
 from dard.core.groups import Groups, jackknife_groups
+from dard.core.models import BoundModel, bind_model
 from dard.core.placement import Placement, of_array
 from dard.core.random import distinct_draws, stream
 from dard.core.transitions import Transitions

@@ -21,7 +21,7 @@ from dard.core.errors import (
 )
 from dard.core.student import student_quantile
 from dard.core.transitions import Transitions
-from dard.metrics.plan import Metric, Plan
+from dard.metrics.plan import Metric, Plan, models_of
 from dard.metrics.reduce import Progress, Reduced, reduce_plan
 from dard.metrics.squared import Squared, estimate_squared
 
@@ -162,7 +162,7 @@ def estimates(
         raise DataError(f"data has {len(data)} transitions; a distance needs at least 2")
     if workers < 1:
         raise ConfigurationError(f"workers is {workers}; expected at least 1")
-    with evaluation_mode([*rewards.values(), getattr(metric, "transition_model", None)]):
+    with evaluation_mode([*rewards.values(), *models_of(metric)]):
         bound = [bind_reward(name, reward, data) for name, reward in rewards.items()]
         plan = metric.plan(data, seed)
         pairs = Pairs.all(len(bound))

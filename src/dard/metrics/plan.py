@@ -213,6 +213,11 @@ def check_common(estimator: str, discount: float) -> None:
     checked_discount(discount)
 
 
+def models_of(metric: Metric) -> list[Any]:
+    """Return what a metric may call besides rewards, so that modules can be put in order."""
+    return [getattr(metric, name, None) for name in ("transition_model", "actions")]
+
+
 def rows_of(data: Transitions, index: np.ndarray) -> Transitions:
     """Return the transitions at `index`, checked to be finite; consecutive ones without a copy."""
     consecutive = len(index) == index[-1] - index[0] + 1 and bool((np.diff(index) == 1).all())

@@ -19,6 +19,8 @@ from dard.metrics.plan import Block, Plan
 MOST_ENTRIES = 2**22
 """Numbers held at once for the scaled rewards and differences of a block."""
 SMALLEST_SCALE = 1e-300
+WORTH_OF_ROUNDING = 2.0**-26
+"""Below this, relative to the terms that were summed, a deviation may be mostly rounding."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -158,5 +160,5 @@ def _scale(values: Values, centres: np.ndarray | None) -> np.ndarray:
     means = np.add.reduceat(canonical, starts, axis=1) / sizes[:, None]
     centred = canonical - np.repeat(means, sizes, axis=1)
     deviation = np.sqrt((centred**2).mean(axis=(0, 1)))
-    rounding = 4 * values.precision * np.sqrt(values.square)
-    return np.where(deviation > rounding, deviation, np.maximum(rounding, SMALLEST_SCALE))
+    least = np.maximum(WORTH_OF_ROUNDING * np.sqrt(values.square), SMALLEST_SCALE)
+    return np.maximum(deviation, least)

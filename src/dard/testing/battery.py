@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from dard.core import arrays
-from dard.core.callables import BoundModel, BoundReward, evaluation_mode, failure, no_gradients
+from dard.core.callables import BoundReward, evaluation_mode, failure, no_gradients
 from dard.core.errors import DardError
+from dard.core.models import BoundModel
 from dard.core.placement import Placement, candidates
 from dard.core.random import library_stream, stream
 from dard.core.transitions import Transitions

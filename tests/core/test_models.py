@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from dard.core.callables import bind_model
 from dard.core.errors import DataError, TransitionModelError
+from dard.core.models import bind_model
 from dard.core.placement import Placement
 
 STATE = np.random.default_rng(0).normal(size=(8, 2))
