@@ -87,7 +87,8 @@ def bind_reward(name: str, function: Any, data: Transitions) -> BoundReward:
         bound = BoundReward(name, function, placement)
         try:
             first, second = (_probe_values(bound, probe) for _ in range(2))
-            half = _probe_values(bound, probe[: (len(probe) + 1) // 2])
+            middle = (len(probe) + 1) // 2
+            halves = [_probe_values(bound, part) for part in (probe[:middle], probe[middle:])]
         except DardError:
             raise
         except Exception as error:
@@ -98,7 +99,7 @@ def bind_reward(name: str, function: Any, data: Transitions) -> BoundReward:
             failures[placement] = error
             continue
         _check_repeatable(first, second, name)
-        _check_row_by_row(first, half, name)
+        _check_row_by_row(first, halves, name)
         return bound
     raise RewardError(none_worked(f"reward {name!r}", failures)) from next(iter(failures.values()))
 
@@ -144,16 +145,16 @@ def _check_repeatable(first: np.ndarray, second: np.ndarray, name: str) -> None:
         )
 
 
-def _check_row_by_row(whole: np.ndarray, half: np.ndarray, name: str) -> None:
+def _check_row_by_row(whole: np.ndarray, halves: Sequence[np.ndarray], name: str) -> None:
     """Refuse rewards whose values depend on which other transitions they are asked about with."""
-    same, finite = whole[: len(half)], whole[np.isfinite(whole)]
-    tolerance = np.sqrt(arrays.precision(whole)) * np.abs(finite).max(initial=0)
-    different = np.flatnonzero(~np.isclose(same, half, rtol=0, atol=tolerance, equal_nan=True))
+    apart, finite = np.concatenate(halves), whole[np.isfinite(whole)]
+    tolerance = max(arrays.precision(whole) ** 0.5, 1e-6) * np.abs(finite).max(initial=0)
+    different = np.flatnonzero(~np.isclose(whole, apart, rtol=0, atol=tolerance, equal_nan=True))
     if len(different):
         row = int(different[0])
         raise RewardError(
             f"reward {name!r} is not a function of the transition: among {len(whole)} transitions "
-            f"the same one gave {same[row]:.6g}, among {len(half)} {half[row]:.6g} (batch "
+            f"the same one gave {whole[row]:.6g}, among fewer {apart[row]:.6g} (batch "
             "normalisation in training mode, or a mean over the batch)"
         )
 
