@@ -262,7 +262,10 @@ class _Judged:
         if self.raw_variance[k] <= rounding:
             return "has no variance on these transitions (it is constant)"
         if self.plan.replicates == 1 or abs(self.squared.variance[k]) <= rounding:
-            return "has no variance left after canonicalisation (it is equivalent to a constant)"
+            return (
+                "has no variance above rounding left after canonicalisation (it is equivalent to "
+                "a constant, or has more shaping than its precision can hold)"
+            )
         return (
             "has a canonical variance that cannot be told from 0 with so few transitions and "
             "inner draws (take more of either)"
