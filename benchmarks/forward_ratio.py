@@ -34,7 +34,7 @@ class Setting:
 SETTINGS: dict[Scale, Setting] = {
     "tiny": Setting(400, 20, 16, 1, 1),
     "small": Setting(20_000, 2_000, 256, 3, 1),
-    "full": Setting(100_000, 20_000, 256, 7, 2),
+    "full": Setting(100_000, 20_000, 256, 5, 1),
 }
 PAIRED, FULL = 1.3, 1.15
 

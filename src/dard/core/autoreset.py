@@ -8,6 +8,7 @@ import numpy as np
 
 from dard.core import arrays
 from dard.core.errors import DataWarning
+from dard.core.groups import run_starts
 from dard.core.transitions import Transitions
 
 _BOUNDARIES = 1_000
@@ -48,7 +49,7 @@ def warn_about_autoreset(data: Transitions) -> None:
     """
     if data.episode is None or len(data) < 2:
         return
-    ends = np.flatnonzero(data.episode[1:] != data.episode[:-1])
+    ends = run_starts(data.episode)[1:] - 1
     ends = ends[np.linspace(0, ends.size - 1, min(ends.size, _BOUNDARIES)).astype(np.int64)]
     inside = _rows_inside_episodes(data.episode)
     if not ends.size or not inside.size:

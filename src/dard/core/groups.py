@@ -10,6 +10,7 @@ from dard.core.transitions import Transitions
 MOST_EPISODE_GROUPS = 128
 MOST_BLOCK_GROUPS = 64
 FEWEST_EPISODES = 10
+STRETCH = 2**18
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,7 @@ def jackknife_groups(data: Transitions) -> Groups:
     n = len(data)
     if data.episode is None:
         return _blocks(n, None)
-    changes = np.flatnonzero(data.episode[1:] != data.episode[:-1]) + 1
-    starts = np.concatenate([[0], changes])
+    starts = run_starts(data.episode)
     episodes = len(np.unique(data.episode[starts]))
     if episodes < FEWEST_EPISODES:
         return _blocks(n, episodes)
@@ -64,6 +64,15 @@ def jackknife_groups(data: Transitions) -> Groups:
     number = np.unique(group, return_inverse=True)[1]
     labels = number[inverse].astype(np.int32)
     return Groups(int(number.max()) + 1, "episodes", episodes, _labels=labels)
+
+
+def run_starts(ids: np.ndarray) -> np.ndarray:
+    """Return where each run of equal ids starts, a stretch at a time to keep memory constant."""
+    starts = [np.zeros(1, np.int64)]
+    for begin in range(0, len(ids) - 1, STRETCH):
+        stretch = ids[begin : begin + STRETCH + 1]
+        starts.append(begin + 1 + np.flatnonzero(stretch[1:] != stretch[:-1]))
+    return np.concatenate(starts)
 
 
 def _blocks(n: int, episodes: int | None) -> Groups:

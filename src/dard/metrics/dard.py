@@ -180,9 +180,13 @@ class DARDPlan:
     def block_size(self) -> int:
         """Transitions in a block: as many as keep its successors in the processor's cache.
 
-        It does not depend on the device, and so neither do the draws.
+        Paired blocks have the same size on every device, and so the same draws. The full
+        estimator draws no actions, and its blocks may fill a GPU.
         """
-        size = SUCCESSORS_PER_BLOCK // (2 * self.replicates * self.successors)
+        room = SUCCESSORS_PER_BLOCK
+        if self.replicates == 1 and arrays.device_kind(self.data.state) != "cpu":
+            room *= 16
+        size = room // (2 * self.replicates * self.successors)
         return min(max(size, 1), MOST_TRANSITIONS)
 
     @property

@@ -70,7 +70,7 @@ class TermSums:
             running: list[_Called] = []
             for outer, inner in term.tiles(rows):
                 tile = [part.expand(outer, inner) for part in parts]
-                started = self._call(tile, outer, here, rows)
+                started = self._call(tile, outer, here)
                 # JAX and GPUs compute in the background: while they are at this tile, the one
                 # before is summed and the next is laid out.
                 self._add(running)
@@ -85,13 +85,10 @@ class TermSums:
             raise DeviceMemoryError(too_little_memory(name, rows)) from error
         return True
 
-    def _call(
-        self, tile: Sequence[Any], outer: slice, here: Sequence[int], rows: int
-    ) -> "list[_Called]":
+    def _call(self, tile: Sequence[Any], outer: slice, here: Sequence[int]) -> "list[_Called]":
         """Call the rewards numbered `here` on a tile."""
         filled = int(tile[0].shape[0])
         on_host = arrays.library_of(tile[0]) == "numpy"
-        ragged = filled < rows < self.term.queries
         placed: dict[tuple[Placement, bool], list[Any]] = {}
         called = []
         for k in here:
@@ -99,11 +96,11 @@ class TermSums:
             reward = self.rewards[k]
             # Compiled functions convert NumPy arrays themselves, twice as fast as JAX does outside.
             place = HOST if on_host and is_compiled(reward.function) else reward.placement
-            pads = ragged and reward.placement.library == "jax"
+            pads = reward.placement.library == "jax"
             inputs = placed.get((place, pads))
             if inputs is None:
                 moved = (place.put(x) for x in tile)
-                inputs = [read_only(_padded(x, rows) if pads else x) for x in moved]
+                inputs = [read_only(_padded(x) if pads else x) for x in moved]
                 placed[place, pads] = inputs
             called.append(_Called(k, reward(*inputs), filled, outer, tile))
         return called
@@ -112,7 +109,9 @@ class TermSums:
         """Add the values of a tile, which may still have to be waited for."""
         for call in called:
             k = self.current = call.reward
-            values = call.values[: call.filled]
+            values = call.values
+            if values.shape[0] != call.filled:
+                values = values[: call.filled]
             sums, square = _reduced(values, call.outer.stop - call.outer.start)
             if not np.isfinite(square):
                 _refuse(values, call.tile, self.rewards[k].name)
@@ -151,11 +150,14 @@ def _reduced(values: Any, outer: int) -> tuple[np.ndarray, float]:
     return arrays.to_numpy(sums).astype(np.float64), float(xp.sum(values * values))
 
 
-def _padded(array: Any, rows: int) -> Any:
-    """Repeat the first row up to `rows`, so that JAX compiles one shape."""
+def _padded(array: Any) -> Any:
+    """Repeat the first row up to a power of two rows: JAX compiles a reward for every shape."""
+    rows = int(array.shape[0])
+    missing = 2 ** (rows - 1).bit_length() - rows
+    if not missing:
+        return array
     xp = arrays.namespace(array)
-    filler = xp.broadcast_to(array[:1], (rows - array.shape[0], *array.shape[1:]))
-    return xp.concat([array, filler])
+    return xp.concat([array, xp.broadcast_to(array[:1], (missing, *array.shape[1:]))])
 
 
 def _refuse(values: Any, tile: Sequence[Any], name: str) -> None:
