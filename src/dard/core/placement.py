@@ -96,12 +96,19 @@ def is_compiled(function: Any) -> bool:
 
 
 def torch_module(function: Any) -> Any:
-    """Return the PyTorch module that `function` is, or is a method of, or None."""
-    while isinstance(function, functools.partial):
-        function = function.func
+    """Return the PyTorch module that `function` is, wraps, or is a method of, or None."""
+    while (inner := _wrapped(function)) is not None:
+        function = inner
     owner = function.__self__ if isinstance(function, types.MethodType) else function
     torch: Any = arrays.imported("torch")
     return owner if torch is not None and isinstance(owner, torch.nn.Module) else None
+
+
+def _wrapped(function: Any) -> Any:
+    """Return what a partial or a wrapper (by the convention of functools) calls, or None."""
+    if isinstance(function, functools.partial):
+        return function.func
+    return getattr(function, "__wrapped__", None)
 
 
 def _of_module(module: Any) -> Placement:

@@ -2,6 +2,7 @@
 
 from dard.rewards.load import load_reward
 from dard.rewards.mlp_reward import MlpReward
+from dard.rewards.noise import NoisyReward, noisy
 from dard.rewards.onnx_reward import OnnxReward
 
-__all__ = ["MlpReward", "OnnxReward", "load_reward"]
+__all__ = ["MlpReward", "NoisyReward", "OnnxReward", "load_reward", "noisy"]
