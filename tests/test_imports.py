@@ -99,6 +99,10 @@ def imports(node: ast.AST, in_function: bool = False) -> Iterator[tuple[str, boo
         yield from imports(child, in_function)
 
 
+# A subclass needs its base at the top of the file; nothing imports these files at start-up.
+SUBCLASSES = {"envs/gymnasium.py": {"gymnasium", "gymnasium.vector"}}
+
+
 def misplaced(source: str, room: str) -> list[str]:
     """Return the imports that belong elsewhere.
 
@@ -120,7 +124,9 @@ def misplaced(source: str, room: str) -> list[str]:
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: path.name)
 def test_imports_are_in_their_place(path: Path) -> None:
-    assert misplaced(path.read_text(), path.relative_to(SOURCE).parts[0]) == []
+    place = path.relative_to(SOURCE)
+    wrong = misplaced(path.read_text(), place.parts[0])
+    assert set(wrong) <= SUBCLASSES.get(place.as_posix(), set())
 
 
 @pytest.mark.parametrize(
