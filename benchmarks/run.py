@@ -24,7 +24,16 @@ from report import print_table, rewrite
 
 import dard
 
-BENCHMARKS = ("paired_vs_full", "overhead", "forward_ratio", "memory", "startup", "gpu")
+BENCHMARKS = (
+    "paired_vs_full",
+    "overhead",
+    "forward_ratio",
+    "memory",
+    "environments",
+    "store",
+    "startup",
+    "gpu",
+)
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results" / "benchmarks.json"
 PAGE = ROOT / "docs" / "benchmarks.md"

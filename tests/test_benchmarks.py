@@ -4,13 +4,22 @@ import json
 import runpy
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 # Rows that each one gives, at least.
-ROWS = {"paired_vs_full": 24, "overhead": 14, "forward_ratio": 6, "memory": 3, "startup": 3}
+ROWS = {
+    "paired_vs_full": 24,
+    "overhead": 14,
+    "forward_ratio": 6,
+    "memory": 3,
+    "environments": 13,
+    "store": 9,
+    "startup": 3,
+}
 if sys.platform != "linux":
     del ROWS["memory"]
 
@@ -59,6 +68,29 @@ def test_the_gpu_benchmark_runs_on_any_device(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     benchmark = runpy.run_path(str(BENCHMARKS / "gpu.py"))
     assert len(benchmark["run"]("tiny", 0, device="cpu")) == 6
+
+
+def test_the_calibration_runs(monkeypatch, tmp_path, capsys):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    file = tmp_path / "calibration.json"
+    calibrate = runpy.run_path(str(BENCHMARKS / "calibrate.py"))
+    with warnings.catch_warnings():
+        calibrate["main"](["--scale", "tiny", "--seeds", "2", "--out", str(file)])
+    found = json.loads(file.read_text())
+    assert {"commit", "command", "scale", "seeds"} <= set(found["provenance"])
+    assert len(found["rows"]) == 8
+    assert all(len(row["values"]) == 2 for row in found["rows"])
+    exact = [row for row in found["rows"] if row["published"]["metric"].startswith("DARD")]
+    assert all(row["agrees"] for row in exact)
+    assert "0.529 ± 0.00068" in capsys.readouterr().out
+
+
+def test_the_calibration_knows_what_does_not_agree(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    calibrate = runpy.run_path(str(BENCHMARKS / "calibrate.py"))
+    published = calibrate["Published"]("reacher", "Pearson", "SHAPED", 0.369, 0.0004)
+    assert calibrate["judged"](published, [0.369, 0.370])["agrees"]
+    assert not calibrate["judged"](published, [0.374, 0.375])["agrees"]
 
 
 def test_the_table_is_rewritten_between_its_markers(out, tmp_path):

@@ -14,6 +14,10 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 import dard
+import dard.data
+import dard.dynamics
+import dard.envs
+import dard.rewards
 import dard.tabular
 import dard.testing
 from dard.core import errors
@@ -132,6 +136,9 @@ def test_the_reference_lists_every_public_name() -> None:
     listed = set(re.findall(r"^   (\w+)$", (ROOT / "docs/api.md").read_text(), re.MULTILINE))
     public = {*dard.__all__} - {"__version__", "tabular", "testing"}
     public |= {*dard.tabular.__all__, *dard.testing.__all__}
+    public |= {*dard.data.__all__, *dard.rewards.__all__}
+    public |= {*dard.dynamics.__all__, "DardEnv", "DardVectorEnv"}
+    public |= {name for name in dard.envs.__all__ if isinstance(getattr(dard.envs, name), type)}
     public |= {name for name in vars(errors) if name.endswith(("Error", "Warning"))}
     assert public == listed
 

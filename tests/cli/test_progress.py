@@ -70,6 +70,16 @@ def test_a_waiting_metric_has_no_bar_yet() -> None:
     assert "DARD" not in terminal.getvalue()
 
 
+def test_what_is_counted_has_a_name() -> None:
+    terminal = io.StringIO()
+    console = Console(file=terminal, force_terminal=True, width=100, _environ={})
+    with bars({"reacher": 1000}, console, "transitions") as report:
+        report("reacher", 1, 2)
+        report("reacher", 2, 2)
+    assert "transitions/s" in terminal.getvalue()
+    assert "evaluations" not in terminal.getvalue()
+
+
 def test_bars_are_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
     with progress({"EPIC": 1}, quiet=False) as report:
         assert isinstance(report, Lines)

@@ -5,26 +5,25 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from tests.data.helpers import assert_same, one_line
 
 from dard.core.errors import ConfigurationError, FileFormatError
 from dard.core.transitions import Transitions
-from dard.data import load_transitions, save_parquet, save_transitions
+from dard.data import load_transitions, save_parquet, save_transitions, shards
 
 
 def raise_on_second_column(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
-    write = np.lib.format.write_array
+    write = shards.write_at
     calls = []
 
-    def interrupted(*arguments: Any, **options: Any) -> None:
+    def interrupted(*arguments: Any) -> None:
         calls.append(1)
         if len(calls) == 2:
             raise error
-        write(*arguments, **options)
+        write(*arguments)
 
-    monkeypatch.setattr(np.lib.format, "write_array", interrupted)
+    monkeypatch.setattr(shards, "write_at", interrupted)
 
 
 def test_ctrl_c_leaves_nothing(
@@ -125,7 +124,7 @@ def test_interrupted_parquet_leaves_the_old_file(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dard.data.atomic._sync", interrupted)
+    monkeypatch.setattr("dard.data.atomic.sync", interrupted)
     with pytest.raises(KeyboardInterrupt):
         save_parquet(data[:3], file, overwrite=True)
     assert list(tmp_path.iterdir()) == [file]

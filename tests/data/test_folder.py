@@ -1,6 +1,6 @@
-import hashlib
 import json
 import shutil
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -95,14 +95,17 @@ def test_foreign_byte_order_is_saved_as_the_machines_own(tmp_path: Path) -> None
 def test_manifest_is_what_the_specification_says(store: Path, data: Transitions) -> None:
     manifest = json.loads((store / "manifest.json").read_text())
     assert manifest["format"] == "dard-transitions"
-    assert manifest["schema"] == 1
+    assert manifest["schema"] == 2
     assert manifest["transitions"] == len(data)
     assert manifest["provenance"] == {"policy": "uniform", "seed": 3}
     assert set(manifest["columns"]) == {"state", "action", "next_state", "episode"}
+    (shard,) = manifest["shards"]
+    assert (shard["transitions"], shard["episodes"]) == (60, [0, 5])
     for name, column in manifest["columns"].items():
-        content = (store / column["file"]).read_bytes()
+        content = (store / column["file"]).read_bytes()[column["offset"] :]
         array = np.load(store / column["file"], allow_pickle=False)
-        assert column["sha256"] == hashlib.sha256(content).hexdigest(), name
+        assert content == array.tobytes()
+        assert shard["crc32"][name] == f"{zlib.crc32(content):08x}", name
         assert (column["dtype"], column["shape"]) == (array.dtype.str, list(array.shape))
     assert read_manifest(store).provenance == {"policy": "uniform", "seed": 3}
 
@@ -120,7 +123,7 @@ def test_remarks_of_later_versions_are_ignored(store: Path, data: Transitions) -
 
 
 def test_newer_schema_says_to_upgrade(store: Path) -> None:
-    edit_manifest(store, schema=2, columns="something else entirely")
+    edit_manifest(store, schema=3, columns="something else entirely")
     assert "pip install --upgrade dard" in refused(store)
 
 
@@ -137,6 +140,11 @@ def test_newer_schema_says_to_upgrade(store: Path) -> None:
         ({"columns": {}}, "no column state, action, next_state"),
         ({"columns": {"state": 3}}, "column state is not a table"),
         ({"provenance": []}, "provenance"),
+        ({"shards": {}}, "not a list of shards"),
+        ({"shards": [3]}, "shard 0 is not a table"),
+        ({"shards": [{"transitions": -1}]}, "not a number of rows"),
+        ({"shards": [{"transitions": 60}]}, "no table crc32"),
+        ({"shards": [{"transitions": 60, "crc32": {"state": "abc"}}]}, "no crc32 checksum"),
     ],
 )
 def test_wrong_manifest(store: Path, changes: dict, complaint: str) -> None:
@@ -171,7 +179,16 @@ def test_paths_into_subfolders_are_fine(store: Path, data: Transitions) -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{"dtype": 8}, {"shape": []}, {"shape": [60, "3"]}, {"sha256": "abc"}]
+    "changes",
+    [
+        {"dtype": 8},
+        {"dtype": "f9"},
+        {"dtype": "O"},
+        {"shape": []},
+        {"shape": [60, "3"]},
+        {"offset": None},
+        {"offset": -1},
+    ],
 )
 def test_wrong_column_entry(store: Path, changes: dict) -> None:
     edit_column(store, "state", **changes)

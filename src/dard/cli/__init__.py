@@ -6,11 +6,15 @@ from typing import Annotated
 import typer
 
 import dard
+from dard.cli.collect import EXAMPLES as COLLECT_EXAMPLES
+from dard.cli.collect import collect
 from dard.cli.compare import EXAMPLES as COMPARE_EXAMPLES
 from dard.cli.compare import compare
 from dard.cli.failures import reported
 from dard.cli.info import EXAMPLES as INFO_EXAMPLES
 from dard.cli.info import info
+from dard.cli.render import EXAMPLES as RENDER_EXAMPLES
+from dard.cli.render import render
 
 app = typer.Typer(
     name="dard",
@@ -23,6 +27,8 @@ app = typer.Typer(
 )
 app.command(epilog=COMPARE_EXAMPLES)(reported(compare))
 app.command(epilog=INFO_EXAMPLES)(reported(info))
+app.command(epilog=COLLECT_EXAMPLES)(reported(collect))
+app.command(epilog=RENDER_EXAMPLES)(reported(render))
 
 
 def _print_version(wanted: bool) -> None:

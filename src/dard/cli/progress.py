@@ -1,4 +1,4 @@
-"""How far a comparison is, on standard error: bars on a terminal, rare lines elsewhere."""
+"""How far a command is, on standard error: bars on a terminal, rare lines elsewhere."""
 
 import sys
 import time
@@ -17,30 +17,36 @@ SECONDS_BETWEEN_LINES = 10.0
 
 
 @contextmanager
-def progress(evaluations: Mapping[str, int], quiet: bool) -> Iterator[NamedProgress | None]:
-    """Give what `dard.compare` takes as `progress`.
+def progress(
+    sizes: Mapping[str, int], quiet: bool, unit: str = "evaluations"
+) -> Iterator[NamedProgress | None]:
+    """Give a function ``(name, done, total)``, as `dard.compare` takes it as `progress`.
 
     Parameters
     ----------
-    evaluations : mapping of metric to int
-        Reward evaluations that each metric will make, in the order in which they run.
+    sizes : mapping of str to int
+        How much each part makes, in the order in which they run: reward evaluations of a metric.
     quiet : bool
         Whether to show nothing.
+    unit : str, default "evaluations"
+        What is made.
     """
     if quiet:
         yield None
     elif sys.stderr.isatty():
         from rich.console import Console
 
-        with bars(evaluations, Console(stderr=True)) as report:
+        with bars(sizes, Console(stderr=True), unit) as report:
             yield report
     else:
-        yield Lines(evaluations)
+        yield Lines(sizes, unit=unit)
 
 
 @contextmanager
-def bars(evaluations: Mapping[str, int], console: "Console") -> Iterator[NamedProgress]:
-    """Show a bar for each metric, with its rate and the time left; they vanish at the end."""
+def bars(
+    sizes: Mapping[str, int], console: "Console", unit: str = "evaluations"
+) -> Iterator[NamedProgress]:
+    """Show a bar for each part, with its rate and the time left; they vanish at the end."""
     from rich.progress import (
         BarColumn,
         Progress,
@@ -55,21 +61,23 @@ def bars(evaluations: Mapping[str, int], console: "Console") -> Iterator[NamedPr
     class Rate(ProgressColumn):
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed
-            return Text("" if speed is None else per_second(speed), style="progress.data.speed")
+            return Text(
+                "" if speed is None else per_second(speed, unit), style="progress.data.speed"
+            )
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), Rate())
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as shown:
         tasks = {
             name: shown.add_task(name, total=total, start=k == 0, visible=k == 0)
-            for k, (name, total) in enumerate(evaluations.items())
+            for k, (name, total) in enumerate(sizes.items())
         }
-        following = dict(zip(evaluations, list(evaluations)[1:], strict=False))
+        following = dict(zip(sizes, list(sizes)[1:], strict=False))
 
-        def report(metric: str, done: int, total: int) -> None:
-            shown.update(tasks[metric], completed=evaluations[metric] * done / total)
-            if done == total and metric in following:
-                shown.update(tasks[following[metric]], visible=True)
-                shown.start_task(tasks[following[metric]])
+        def report(name: str, done: int, total: int) -> None:
+            shown.update(tasks[name], completed=sizes[name] * done / total)
+            if done == total and name in following:
+                shown.update(tasks[following[name]], visible=True)
+                shown.start_task(tasks[following[name]])
 
         yield report
 
@@ -79,32 +87,33 @@ class Lines:
 
     def __init__(
         self,
-        evaluations: Mapping[str, int],
+        sizes: Mapping[str, int],
         say: Callable[[str], None] = say,
         clock: Callable[[], float] = time.monotonic,
+        unit: str = "evaluations",
     ) -> None:
-        self._evaluations, self._say, self._clock = evaluations, say, clock
+        self._sizes, self._say, self._clock, self._unit = sizes, say, clock, unit
         self._said = self._begun = self._reported = clock()
-        self._metric = ""
+        self._name = ""
 
-    def __call__(self, metric: str, done: int, total: int) -> None:
-        """Report that `done` of `total` blocks of a metric are done."""
+    def __call__(self, name: str, done: int, total: int) -> None:
+        """Report that `done` of `total` blocks of a part are done."""
         now = self._clock()
-        if metric != self._metric:
-            self._metric, self._begun = metric, self._reported
+        if name != self._name:
+            self._name, self._begun = name, self._reported
         self._reported = now
         if now - self._said < SECONDS_BETWEEN_LINES:
             return
         self._said = now
         elapsed, share = now - self._begun, done / total
         left = timedelta(seconds=round(elapsed * (1 / share - 1)))
-        rate = per_second(share * self._evaluations[metric] / elapsed)
-        self._say(f"{metric}: {share:.0%} done, {rate}, {left} left")
+        rate = per_second(share * self._sizes[name] / elapsed, self._unit)
+        self._say(f"{name}: {share:.0%} done, {rate}, {left} left")
 
 
-def per_second(rate: float) -> str:
+def per_second(rate: float, unit: str = "evaluations") -> str:
     """Return a rate with two or three digits."""
     for size, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
         if rate >= size:
-            return f"{rate / size:.3g}{letter} evaluations/s"
-    return f"{rate:.3g} evaluations/s"
+            return f"{rate / size:.3g}{letter} {unit}/s"
+    return f"{rate:.3g} {unit}/s"

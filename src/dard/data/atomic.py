@@ -5,6 +5,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,26 +16,27 @@ PARTIAL = ".partial"
 
 
 @contextmanager
-def new_folder(folder: Path, needed: int) -> Iterator[Path]:
+def new_folder(folder: Path, needed: int, *, durable: bool = True) -> Iterator[Path]:
     """Give an empty folder to write into, which becomes `folder` when the block succeeds.
 
     An existing `folder` is replaced, so callers check first whether they may. `needed` is the
     number of bytes to be written; too little free space is an error before anything is written.
+    Without `durable` it is left to the system when the content gets to the disk.
     """
     folder = folder.resolve()
     temporary = _prepare(folder, needed)
     temporary.mkdir()
     try:
-        with _disk_errors(folder):
+        with disk_errors(folder):
             yield temporary
-            for path in temporary.iterdir():
-                _sync(path)
-            _sync(temporary)
-            _move_into_place(temporary, folder)
+            if durable:
+                sync_content(temporary)
+            move_into_place(temporary, folder)
     except BaseException:  # KeyboardInterrupt too: nothing half-written may stay
         shutil.rmtree(temporary, ignore_errors=True)
         raise
-    _sync(folder.parent)
+    if durable:
+        sync(folder.parent)
 
 
 @contextmanager
@@ -43,14 +45,34 @@ def new_file(path: Path, needed: int) -> Iterator[Path]:
     path = path.resolve()
     temporary = _prepare(path, needed)
     try:
-        with _disk_errors(path):
+        with disk_errors(path):
             yield temporary
-            _sync(temporary)
+            sync(temporary)
             temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _sync(path.parent)
+    sync(path.parent)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Replace a small file at once; when it gets to the disk is left to the system.
+
+    Waiting for that would have most file systems put all else on the disk first.
+    """
+    temporary = _temporary(path)
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def remove_partial(folder: Path) -> None:
+    """Remove what a killed process left half-written in `folder`."""
+    for path in folder.glob(f".*{PARTIAL}"):
+        path.unlink()
 
 
 def _prepare(target: Path, needed: int) -> Path:
@@ -62,10 +84,14 @@ def _prepare(target: Path, needed: int) -> Path:
             f"{target} needs {needed:,} bytes but its disk has {free:,} free: "
             "make room or save elsewhere"
         )
+    return _temporary(target)
+
+
+def _temporary(target: Path) -> Path:
     return target.with_name(f".{target.name}.{secrets.token_hex(4)}{PARTIAL}")
 
 
-def _move_into_place(temporary: Path, folder: Path) -> None:
+def move_into_place(temporary: Path, folder: Path) -> None:
     """Rename `temporary` to `folder`; what was there is put aside first, then deleted.
 
     A folder with content cannot be renamed over, so there is a moment with neither. Should the
@@ -85,19 +111,21 @@ def _move_into_place(temporary: Path, folder: Path) -> None:
 
 
 @contextmanager
-def _disk_errors(target: Path) -> Iterator[None]:
+def disk_errors(
+    target: Path, what_now: str = "and nothing was left behind: make room or save elsewhere"
+) -> Iterator[None]:
+    """Say of a disk that fills up in the block what became of `target`, and what to do."""
     try:
         yield
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise ConfigurationError(
-            f"the disk filled up while {target} was written, and nothing was left behind: "
-            "make room or save elsewhere"
+            f"the disk filled up while {target} was written, {what_now}"
         ) from error
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     """Have the operating system put `path` on the disk, so that a power cut cannot undo it."""
     if path.is_dir() and os.name == "nt":
         return  # Windows cannot open folders
@@ -106,3 +134,10 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def sync_content(folder: Path) -> None:
+    """Do so with a folder and its files, which is faster for all at once than in turn."""
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(sync, folder.iterdir()))
+    sync(folder)

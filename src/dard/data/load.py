@@ -5,16 +5,18 @@ from pathlib import Path
 
 from dard.core.errors import ConfigurationError, DataError, FileFormatError
 from dard.core.transitions import Transitions
-from dard.data.folder import read_folder
 from dard.data.minari import PREFIX, read_minari
 from dard.data.npz import read_npz
+from dard.data.opened import read_folder
 from dard.data.parquet import read_parquet
 from dard.data.unreadable import reason
 
 _PICKLES = (".pkl", ".pickle", ".pt", ".pth", ".ckpt", ".joblib")
 
 
-def load_transitions(source: str | PathLike[str], *, verify: bool = False) -> Transitions:
+def load_transitions(
+    source: str | PathLike[str], *, verify: bool = False, skip_damaged: bool = False
+) -> Transitions:
     """Read transitions from a store, an archive, a Parquet file or a Minari dataset.
 
     Reading never runs code from the file, and never goes to the network.
@@ -40,6 +42,10 @@ def load_transitions(source: str | PathLike[str], *, verify: bool = False) -> Tr
         types, shapes and file sizes are compared, so truncated and swapped files are found
         anyway. Parquet files have the checksums that their writer put in; .npz files are always
         checked. Minari datasets have none, so asking for it is an error.
+    skip_damaged : bool, default False
+        Whether to leave out, with a warning, what is missing or altered, and load the other
+        shards of a store. Compares checksums too. Only stores come in shards, so asking for it
+        elsewhere is an error.
 
     Returns
     -------
@@ -55,14 +61,14 @@ def load_transitions(source: str | PathLike[str], *, verify: bool = False) -> Tr
 
     See Also
     --------
-    save_transitions, save_parquet
+    save_transitions, dard.data.save_parquet, dard.data.save_minari, dard.data.load_splits
     """
     if not isinstance(source, str | PathLike):
         raise ConfigurationError(
             f"source is {type(source).__name__}; expected a path or 'minari:DATASET'"
         )
     try:
-        return _read(source, verify)
+        return _read(source, verify, skip_damaged)
     except DataError as error:
         raise DataError(f"{source}: {error}") from error
     except OSError as error:
@@ -72,18 +78,24 @@ def load_transitions(source: str | PathLike[str], *, verify: bool = False) -> Tr
         ) from error
 
 
-def _read(source: str | PathLike[str], verify: bool) -> Transitions:
+def _read(source: str | PathLike[str], verify: bool, skip_damaged: bool) -> Transitions:
     if isinstance(source, str) and source.startswith(PREFIX):
-        if verify:
+        if verify or skip_damaged:
             raise ConfigurationError(
-                "verify=True compares checksums, and Minari datasets have none: leave it out"
+                "verify=True and skip_damaged=True compare checksums, and Minari datasets have "
+                "none: leave them out"
             )
         return read_minari(source.removeprefix(PREFIX))
     path = Path(source)
     if path.is_dir():
-        return read_folder(path, verify)
+        return read_folder(path, verify, skip_damaged)
     if not path.exists():
         raise FileFormatError(f"{path} does not exist: check the path")
+    if skip_damaged:
+        raise ConfigurationError(
+            f"skip_damaged=True loads the intact shards of a store, and {path} has no shards: "
+            "leave it out"
+        )
     suffix = path.suffix.lower()
     if suffix == ".npz":
         return read_npz(path)

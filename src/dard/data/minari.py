@@ -21,7 +21,7 @@ def read_minari(dataset_id: str) -> Transitions:
     The k-th transition of an episode is ``(observations[k], actions[k], observations[k + 1])``;
     Minari keeps an episode's last observation, so next states are never those of a reset.
     """
-    minari = _minari()
+    minari = require_minari("load_transitions('minari:...')")
     folder = _local_folder(minari, dataset_id)
     _refuse_if_loading_would_run_code(dataset_id, folder / "data" / "metadata.json")
     try:
@@ -47,21 +47,26 @@ def read_minari(dataset_id: str) -> Transitions:
     return Transitions.concatenate(parts)
 
 
-def _minari() -> ModuleType:
+def require_minari(purpose: str) -> ModuleType:
+    """Return the package, or say which extra brings it."""
     try:
         import minari
     except ImportError as error:
-        raise MissingExtraError("minari", "io", "load_transitions('minari:...')") from error
+        raise MissingExtraError("minari", "io", purpose) from error
     return minari
 
 
-def _local_folder(minari: Any, dataset_id: str) -> Path:
-    """Return where the dataset is; an id is a name, so it cannot lead out of Minari's folder."""
+def dataset_folder(minari: Any, dataset_id: str) -> Path:
+    """Return a dataset's folder; an id is a name, so it cannot lead out of Minari's folder."""
     if not minari.dataset.minari_dataset.DATASET_ID_RE.fullmatch(dataset_id):
         raise ConfigurationError(
             f"{PREFIX}{dataset_id} is no dataset id: write minari:NAMESPACE/NAME-vVERSION"
         )
-    folder = minari.storage.get_dataset_path(dataset_id)
+    return minari.storage.get_dataset_path(dataset_id)
+
+
+def _local_folder(minari: Any, dataset_id: str) -> Path:
+    folder = dataset_folder(minari, dataset_id)
     if not (folder / "data" / "metadata.json").is_file():
         raise FileFormatError(
             f"{PREFIX}{dataset_id} is not on this machine (looked in {folder}): "
