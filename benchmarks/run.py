@@ -30,6 +30,7 @@ BENCHMARKS = (
     "forward_ratio",
     "memory",
     "environments",
+    "simulator",
     "store",
     "startup",
     "gpu",

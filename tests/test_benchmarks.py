@@ -17,6 +17,7 @@ ROWS = {
     "forward_ratio": 6,
     "memory": 3,
     "environments": 13,
+    "simulator": 1,
     "store": 9,
     "startup": 3,
 }

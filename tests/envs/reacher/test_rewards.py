@@ -8,7 +8,7 @@ import dard
 from dard.core.errors import RoundingWarning
 from dard.envs import reacher
 
-ACTIONS = reacher.environment.actions
+actions = reacher.environment.actions
 
 
 def collected(policy, count, seed=0):
@@ -50,7 +50,7 @@ def test_every_transition_that_dard_asks_for_is_feasible(policy):
     """Dataset transitions, their successors under every action, and the pairs (S', S'')."""
     state, _, after = collected(policy, 30)
     assert reacher.feasible(state, after).all()
-    corners = ACTIONS[[0, 3, 12, 15]]
+    corners = actions[[0, 3, 12, 15]]
     first = [step(state, np.broadcast_to(a, (len(state), 2))) for a in corners]
     second = [step(after, np.broadcast_to(a, (len(state), 2))) for a in corners]
     for successor in first:
@@ -79,7 +79,7 @@ def test_dard_does_not_see_what_is_infeasible_and_epic_does():
     data = dard.Transitions(*collected("uniform", 100))
     rewards = reacher.environment.rewards
     metrics = {
-        "DARD": dard.DARD(reacher.transition_model, ACTIONS),
+        "DARD": dard.DARD(reacher.transition_model, actions),
         "EPIC": dard.EPIC(),
         "Pearson": dard.Pearson(),
     }
@@ -94,7 +94,7 @@ def test_dard_does_not_see_what_is_infeasible_and_epic_does():
 
 def test_dard_of_feasibility_is_rounding_in_single_precision():
     transitions = (x.astype(np.float32) for x in collected("uniform", 10))
-    metric = dard.DARD(reacher.transition_model, ACTIONS.astype(np.float32))
+    metric = dard.DARD(reacher.transition_model, actions.astype(np.float32))
     rewards = reacher.environment.rewards
     with pytest.warns(RoundingWarning):
         distance = dard.distance(
@@ -108,11 +108,11 @@ def test_fast_starts_next_to_the_limit_are_feasible_too():
     state = start(4000, rng)
     state[:, 1] = rng.choice([-1, 1], 4000) * rng.uniform(1.5, 3.05, 4000)
     state[:, 4:6] = rng.uniform(-50, 50, (4000, 2))
-    for action in ACTIONS[[0, 5, 15]]:
+    for action in actions[[0, 5, 15]]:
         after = step(state, np.broadcast_to(action, (4000, 2)))
         assert reacher.feasible(state, after).all()
-        for branch in ACTIONS[[0, 3, 12, 15]]:
+        for branch in actions[[0, 3, 12, 15]]:
             first = step(state, np.broadcast_to(branch, (4000, 2)))
-            for last in ACTIONS[[0, 3, 12, 15]]:
+            for last in actions[[0, 3, 12, 15]]:
                 second = step(after, np.broadcast_to(last, (4000, 2)))
                 assert reacher.feasible(first, second).all()

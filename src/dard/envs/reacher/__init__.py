@@ -16,15 +16,15 @@ from dard.envs.reacher.dynamics import (
     transition,
 )
 from dard.envs.reacher.features import FEATURE_SIZE, features
-from dard.envs.reacher.model import ACTIONS, transition_model
+from dard.envs.reacher.model import actions, transition_model
 from dard.envs.reacher.observation import OBSERVATION_SIZE, observation
 from dard.envs.reacher.rendering import render
 from dard.envs.reacher.rewards import feasibility, feasible, ground_truth, shaped
 
 __all__ = [
-    "ACTIONS",
     "CONSTANTS",
     "ReacherConstants",
+    "actions",
     "environment",
     "feasibility",
     "feasible",
@@ -59,6 +59,6 @@ environment = Environment(
     terminated=terminated,
     rewards={"GT": ground_truth, "SHAPED": shaped, "FEASIBILITY": feasibility},
     transition_model=transition_model,
-    actions=ACTIONS,
+    actions=actions,
     render=render,
 )

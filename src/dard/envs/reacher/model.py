@@ -20,4 +20,4 @@ def _action_grid() -> np.ndarray:
     return grid
 
 
-ACTIONS = _action_grid()
+actions = _action_grid()
