@@ -140,13 +140,13 @@ def _tasks(environment: Environment, batch: int, rows: int, seed: int) -> dict[s
         return times * batch
 
     jitted = {
-        f"jitted {steps}": _jitted(environment, start, action, max(1, times // steps), steps)
+        f"jitted {steps}": jitted_task(environment, start, action, max(1, times // steps), steps)
         for steps in STEPS_IN_A_CALL
     }
     return {**jitted, "NumPy": numpy}
 
 
-def _jitted(
+def jitted_task(
     environment: Environment, start: np.ndarray, action: np.ndarray, calls: int, steps: int
 ) -> Task:
     """Return the compiled environment, with so many steps in a call."""

@@ -34,6 +34,7 @@ BENCHMARKS = (
     "store",
     "startup",
     "gpu",
+    "gpu_environments",
 )
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results" / "benchmarks.json"

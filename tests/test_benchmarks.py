@@ -119,3 +119,13 @@ def test_an_unknown_benchmark_is_refused():
     done = run("speed")
     assert done.returncode == 2
     assert "no benchmark speed" in done.stderr
+
+
+def test_environments_on_a_gpu_are_measured_where_there_is_one(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    benchmark = runpy.run_path(str(BENCHMARKS / "gpu_environments.py"))
+    assert benchmark["run"]("tiny", 0, platform="none") == []
+    assert "no GPU" in capsys.readouterr().out
+    found = benchmark["run"]("tiny", 0, platform="cpu")
+    assert len(found) == 4
+    assert all(row.measured > 0 for row in found)
