@@ -1,10 +1,10 @@
 """Compare reward functions without training a policy."""
 
 from dard import tabular
+from dard.core.actions import action_grid
 from dard.core.errors import DardError, DardWarning
 from dard.core.transitions import Transitions
 from dard.data import load_transitions, save_transitions
-from dard.metrics.actions import action_grid
 from dard.metrics.compare import Comparison, compare
 from dard.metrics.dard import DARD
 from dard.metrics.epic import EPIC

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from dard.core.actions import action_grid
 from dard.core.attribute import load_attribute
 from dard.core.errors import ConfigurationError, FileFormatError
 from dard.core.transitions import Transitions
-from dard.metrics.actions import action_grid
 
 GRID = "grid:"
 MOST_ACTIONS = 10**6

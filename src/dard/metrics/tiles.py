@@ -54,8 +54,8 @@ class TermSums:
         """Return where queries for a placement are expanded, and how many at once.
 
         On the host in NumPy, whatever library the reward is in; on a device there, so that only
-        the small arrays behind the queries travel. JAX compiles every operation for every shape,
-        which takes longer than to send it expanded queries when the data is on the host.
+        the small arrays behind the queries travel. JAX would compile every operation for every
+        shape, and is sent expanded queries when the data is on the host.
         """
         if placement.on_host:
             return HOST, TILE_ROWS["host"]

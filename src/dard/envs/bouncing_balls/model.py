@@ -2,18 +2,15 @@
 
 from typing import Any
 
-import numpy as np
-
 from dard.core import arrays
+from dard.core.actions import action_grid
 from dard.envs.bouncing_balls.constants import CONSTANTS
 from dard.envs.bouncing_balls.dynamics import moved
 from dard.envs.bouncing_balls.state import OTHER_POSITIONS, goal
 
-_AXIS = np.linspace(
-    -CONSTANTS.max_acceleration, CONSTANTS.max_acceleration, CONSTANTS.actions_per_dimension
-)
+_BOUND = CONSTANTS.max_acceleration
 
-actions = np.stack(np.meshgrid(_AXIS, _AXIS, indexing="ij"), axis=-1).reshape(-1, 2)
+actions = action_grid((-_BOUND,) * 2, (_BOUND,) * 2, CONSTANTS.actions_per_dimension)
 """The paper's 64 actions, a grid of 8 by 8 accelerations."""
 actions.flags.writeable = False
 

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import numpy as np
-
+from dard.core.actions import action_grid
 from dard.envs.point_maze.constants import ORIGINAL, PointMazeConstants
 from dard.envs.point_maze.dynamics import transition
 
@@ -15,10 +14,5 @@ def transition_model(
     return transition(state, action, None, None, constants)
 
 
-def _grid(per_dimension: int) -> np.ndarray:
-    axis = np.linspace(-1.0, 1.0, per_dimension)
-    return np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
-
-
-actions = _grid(ORIGINAL.actions_per_dimension)
+actions = action_grid((-1.0, -1.0), (1.0, 1.0), ORIGINAL.actions_per_dimension)
 actions.flags.writeable = False

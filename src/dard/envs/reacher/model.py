@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import numpy as np
-
+from dard.core.actions import action_grid
 from dard.envs.reacher.constants import CONSTANTS
 from dard.envs.reacher.dynamics import simulate
 
@@ -13,11 +12,5 @@ def transition_model(state: Any, action: Any, rng: Any) -> Any:
     return simulate(state, action, CONSTANTS.frame_skip)
 
 
-def _action_grid() -> np.ndarray:
-    points = np.linspace(-1.0, 1.0, CONSTANTS.actions_per_dimension)
-    grid = np.stack(np.meshgrid(points, points, indexing="ij"), axis=-1).reshape(-1, 2)
-    grid.flags.writeable = False
-    return grid
-
-
-actions = _action_grid()
+actions = action_grid((-1.0, -1.0), (1.0, 1.0), CONSTANTS.actions_per_dimension)
+actions.flags.writeable = False
